@@ -18,6 +18,7 @@ Printed are means over waves 2 to 6 and the runs, of separate releases, with ``p
 - ``pairs``, ``triples``: total variation distance of rows from the records, over all pairs and 100
   triples of columns; ``still``: over the pairs in which nothing was planted; ``last``: over all
   pairs, in wave 6 only;
+- ``model``: of what the model says of all pairs, which rows only approach;
 - ``seconds``: processor seconds of a release.
 
 Printed with ``--bound`` is what the pairs of waves 2 to 6 would gain if nothing moved and a release had
@@ -68,7 +69,7 @@ def main() -> None:
             f"{folder.name}: {setting} moved, epsilon {epsilon:g} a year, "
             f"{options.runs} runs of {N_WAVES} waves"
         )
-        for name in ("pairs", "still", "triples", "last", "seconds"):
+        for name in ("pairs", "still", "triples", "last", "model", "seconds"):
             alone, with_prior = (np.mean([each[way][name] for each in runs]) for way in (0, 1))
             change = with_prior / alone - 1.0
             changes = [each[1][name] / each[0][name] - 1.0 for each in runs]
@@ -155,6 +156,7 @@ def _run(
                     "pairs": float(np.mean(list(distances.values()))),
                     "still": float(np.mean([distances[pair] for pair in still or pairs])),
                     "triples": float(np.mean([_distance(rows, table, t, sizes) for t in triples])),
+                    "model": _model_error(release, table, pairs, sizes),
                     "seconds": seconds,
                 }
             )
@@ -204,6 +206,20 @@ def _distance(
 ) -> float:
     drawn, truth = (_counts(each, names, sizes) / len(each) for each in (rows, table))
     return float(np.abs(drawn - truth).sum() / 2.0)
+
+
+def _model_error(
+    release: synthdp.Synthesis,
+    table: pd.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    sizes: dict[str, int],
+) -> float:
+    said = release.model.marginals(pairs)
+    errors = [
+        np.abs(each.values.ravel() / each.values.sum() - _counts(table, pair, sizes) / len(table))
+        for pair, each in zip(pairs, said, strict=True)
+    ]
+    return float(np.mean([error.sum() / 2.0 for error in errors]))
 
 
 def _options() -> argparse.Namespace:

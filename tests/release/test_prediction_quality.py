@@ -280,7 +280,7 @@ def test_bins_chosen_from_the_records_are_noticed(monkeypatch):
         plain = derived(self, [score, label])
         (counts,) = plain.counts_of([("score of c",)])
         # So that as many records lie on either side: public no more.
-        edges = np.array([int(counts.sum()) - 101], np.int64)
+        edges = np.array([int(counts.sum()) - 100], np.int64)
         return derived(self, [DerivedColumn(score.name, score.weights, edges), label])
 
     monkeypatch.setattr(CodedSource, "derived", chosen)

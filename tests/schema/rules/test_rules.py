@@ -129,7 +129,7 @@ def people(n_rows=3000):
             ),
             "town": town,
             "region": np.where(town == "t3", "south", "north"),
-            "born": (2020 - age).astype(str),
+            "born": [f"{year}-07-01" for year in 2020 - age],
             "member": generator.random(n_rows) < 0.5,
         }
     )
