@@ -5,6 +5,7 @@ from synthdp.cli.commands.certificate import FORMS as FORMS
 from synthdp.cli.commands.describe import describe as describe
 from synthdp.cli.commands.sample import STOPPED as STOPPED
 from synthdp.cli.commands.table import COMMANDS as COMMANDS
+from synthdp.cli.commands.table import LOAD_RELEASE as LOAD_RELEASE
 from synthdp.cli.commands.table import PACKAGE_COMMANDS as PACKAGE_COMMANDS
 from synthdp.cli.commands.table import RUN_HISTORY as RUN_HISTORY
 from synthdp.cli.commands.table import SAVED_FILES as SAVED_FILES
@@ -32,5 +33,6 @@ from synthdp.cli.shared.jobs import Job as Job
 from synthdp.cli.shared.logged_progress import logged_progress as logged_progress
 from synthdp.cli.shared.outputs import ROWS_UNLESS_KNOWN as ROWS_UNLESS_KNOWN
 from synthdp.cli.shared.signals import Terminated as Terminated
+from synthdp.cli.studio.declared import PACKAGE_FACTS as PACKAGE_FACTS
 from synthdp.cli.studio.project import Studio as Studio
 from synthdp.cli.studio.texts import CATALOGUES as CATALOGUES

@@ -90,7 +90,6 @@ BEFORE_PAYING = {
     "encoding": ("synthdp.data.records.held_table.encode", 0),
     "before the first measurement": ("synthdp.privacy.private_table.PrivateTable.measure", 0),
     "paying": ("synthdp.privacy.ledger.PrivacyLedger.charge", 0),
-    "counting for the first time": ("synthdp.privacy.private_table.PrivateTable._counts", 0),
 }
 
 
@@ -104,6 +103,33 @@ def test_ctrl_c_before_anything_is_paid_leaves_nothing(target, after, place, mon
     outcome = invoke(*run_arguments("--save", "m.synthdp"))
     assert_one_line(outcome, 130)
     assert outcome.err == "synthdp: interrupted\n"
+    assert names_in(place) == INPUTS
+
+
+UNANSWERED = {
+    "counting for the first time": ("mst", 0),
+    "looking at the first column": ("independent", 0),
+    "looking at the second column": ("independent", 1),
+}
+
+
+@pytest.mark.parametrize(("mechanism", "after"), UNANSWERED.values(), ids=UNANSWERED)
+def test_ctrl_c_before_anything_is_measured_says_that_what_was_paid_is_lost(
+    mechanism, after, place, charged, monkeypatch
+):
+    """A question costs what it costs before it is counted, so its answer may be lost, but never in
+    silence; and no file pretends to hold one.
+    """
+    monkeypatch.setattr(
+        PrivateTable, "_counts", failing(PrivateTable._counts, KeyboardInterrupt(), after=after)
+    )
+    outcome = invoke(*cli_runs.run_arguments("--mechanism", mechanism, "--save", "m.synthdp"))
+    assert_one_line(outcome, 130)
+    assert outcome.err == (
+        "synthdp: interrupted; what was paid for is no part of a release: the next run pays anew; "
+        "one with --journal would go on\n"
+    )
+    assert len(charged) == after + 1
     assert names_in(place) == INPUTS
 
 

@@ -3,6 +3,7 @@ the way out.
 """
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.core import Coarsening, LinearMeasurement, with_caution_code
+from synthdp.core import Coarsening, LinearMeasurement, UnreadColumnError, with_caution_code
 from synthdp.learning import levels_without_records, missing_caution, unread_cautions
 from synthdp.schema import OpenSchema, Schema
 
@@ -20,6 +21,7 @@ RIGHT = None
 """Nothing need be said."""
 
 BOUNDS = {"constraints": {"minimum": 0, "maximum": 9999}}
+AROUND_0 = {"constraints": {"minimum": -9999, "maximum": 9999}}
 DATES = {"constraints": {"minimum": "2000-01-01", "maximum": "2009-12-31"}}
 TRUTHS = "trueValues, falseValues, missingValues"
 NUMBERS = "decimalChar, groupChar, bareNumber, missingValues"
@@ -48,8 +50,8 @@ SPELLINGS = {
     "groups, declared": (["1,234.50", "7.25"], "number", BOUNDS | {"groupChar": ","}, RIGHT),
     "groups of integers": (["1 234", "7"], "integer", BOUNDS, INTEGERS),
     "groups of integers, declared": (["1 234", "7"], "integer", BOUNDS | {"groupChar": " "}, RIGHT),
-    "currencies": (["$12.50", "-$7"], "number", BOUNDS, NUMBERS),
-    "currencies, declared": (["$12.50", "-$7"], "number", BOUNDS | {"bareNumber": False}, RIGHT),
+    "currencies": (["$12.50", "-$7"], "number", AROUND_0, NUMBERS),
+    "currencies, declared": (["$12.50", "-$7"], "number", AROUND_0 | {"bareNumber": False}, RIGHT),
     "percentages": (["12 %", "7 %"], "integer", BOUNDS, INTEGERS),
     "percentages, declared": (["12 %", "7 %"], "integer", BOUNDS | {"bareNumber": False}, RIGHT),
     "school years": (["2001/02", "2003/04"], "year", BOUNDS, "type, missingValues"),
@@ -69,15 +71,19 @@ SPELLINGS = {
 }  # fmt: skip
 
 
-def cautions_of(values, kind, properties, **more):
-    """What is said of a column whose records take the given values in turn, at little noise."""
+def release_of(values, kind, properties, *, mechanism="independent", anyway=False, **more):
+    """A release of a column whose records take the given values in turn, at little noise."""
     field = {"name": "it", "type": kind} | properties
     field["constraints"] = field.get("constraints", {}) | more
     frame = pd.DataFrame({"it": [values[row % len(values)] for row in range(N_ROWS)]})
     schema = OpenSchema.from_dict({"fields": [field]})
-    return synthdp.synthesize(
-        frame, schema, epsilon=5.0, delta=1e-6, mechanism="independent"
-    ).certificate["cautions"]
+    run = {"epsilon": 5.0, "delta": 1e-6, "mechanism": mechanism, "anyway": anyway}
+    return synthdp.synthesize(frame, schema, **run)
+
+
+def cautions_of(*case, **more):
+    """What is said of it where the run goes on whatever is not read."""
+    return release_of(*case, anyway=True, **more).certificate["cautions"]
 
 
 @pytest.mark.parametrize("case", SPELLINGS)
@@ -95,6 +101,28 @@ def test_a_spelling_is_read_or_a_caution_names_column_share_and_way_out(case):
     assert not any(
         value in caution for value in values if len(value) > 3
     )  # nothing is read off the records
+
+
+IN_PART = {"groups", "groups of integers", "many others"}
+"""Of these enough is read, or found among other values, to go on."""
+
+
+@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize("case", SPELLINGS)
+def test_a_run_stops_where_nothing_is_read_and_says_the_same(case, required):
+    values, kind, properties, expected = SPELLINGS[case]
+    more = {"mechanism": "auto", "required": required}
+    if expected is RIGHT or case in IN_PART:
+        assert release_of(values, kind, properties, **more).can_sample
+        return
+    with pytest.raises(UnreadColumnError) as caught:
+        release_of(values, kind, properties, **more)
+    text = str(caught.value)
+    assert re.match(r"column 'it': about (99|100) % of its values could not be read, ", text)
+    assert "; declare how it is written: " in text
+    assert expected in text
+    assert "go on all the same with anyway=True (--anyway)" in text
+    assert not any(value in text for value in values if len(value) > 3)
 
 
 @pytest.mark.parametrize(

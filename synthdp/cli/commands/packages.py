@@ -15,6 +15,7 @@ from synthdp.cli.commands.package_output import (
     files_of_package,
     write_package,
 )
+from synthdp.cli.commands.table import LOAD_RELEASE
 from synthdp.cli.describing.packages import package_facts, package_text
 from synthdp.cli.shared.announcing import announce_journal
 from synthdp.cli.shared.beside import (
@@ -60,7 +61,7 @@ def run_package(path: str, options: RunOptions) -> None:
         tables = opened_tables(package, held, folder, stack)
         with (
             run.kept(keeping_of(options)),
-            rescuing(str(Path(options.output)), run.run, journal) as paid,
+            rescuing(str(Path(options.output)), run.run, journal, LOAD_RELEASE) as paid,
         ):
             log(INFO, "reading")
             synthesis = run.of(

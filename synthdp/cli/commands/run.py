@@ -8,7 +8,7 @@ from logging import INFO
 from typing import Any
 
 from synthdp.cli.arguments.options import RunOptions
-from synthdp.cli.commands.table import PACKAGE_COMMANDS, RUN_HISTORY
+from synthdp.cli.commands.table import LOAD_RELEASE, PACKAGE_COMMANDS, RUN_HISTORY
 from synthdp.cli.shared.announcing import (
     announce,
     announce_journal,
@@ -104,7 +104,7 @@ def run_command(options: RunOptions) -> None:
         rows = _rows(schema, table, settings, status)
         with (
             release.kept(keeping_of(options)),
-            rescuing(options.output, release.run, journal) as paid,
+            rescuing(options.output, release.run, journal, LOAD_RELEASE) as paid,
         ):
             log(INFO, "reading")  # and not how far: steps are as many as the records make them
             synthesis = release.of(rows(), report=status, rescue=paid.callback)

@@ -8,6 +8,7 @@ from logging import INFO
 from typing import Any, final
 
 from synthdp.cli.arguments.options import DialectOptions, KeepingOptions, SourceOptions
+from synthdp.cli.commands.table import LOAD_RELEASE
 from synthdp.cli.shared.announcing import caution, print_result
 from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
 from synthdp.cli.shared.given_dialects import given_dialect
@@ -124,7 +125,7 @@ def measure_command(options: MeasureOptions) -> None:
         rows = site.rows(table, dialect=dialect)
         with (
             site.release.kept(keeping_of(options)),
-            rescuing(options.output, site.release.run, journal_of(options)) as paid,
+            rescuing(options.output, site.release.run, journal_of(options), LOAD_RELEASE) as paid,
         ):
             log(INFO, "reading")
             counts = site.of(rows(), report=status, rescue=paid.callback)

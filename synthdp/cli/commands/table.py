@@ -2,8 +2,9 @@
 kinds of saved files.
 
 What a name stands for is loaded when it is asked for: `synthdp --help` loads none of it, and a run
-of one table nothing of packages. Names go down like imports, and no other file of this folder names
-a module that is still to be loaded.
+of one table nothing of packages. Names go down like imports, and no other file of the shell names a
+module that is still to be loaded, but `synthdp.cli.studio.declared`, below the commands, what is said
+of packages.
 """
 
 from collections.abc import Callable
@@ -73,6 +74,9 @@ RUN_HISTORY: OnDemand[Function] = OnDemand("synthdp.cli.commands.histories:run_h
 
 SERVE_STUDIO: OnDemand[Function] = OnDemand("synthdp.cli.studio.server:serve")
 """What `synthdp studio` does once its libraries are there."""
+
+LOAD_RELEASE: OnDemand[Callable[[str], Any]] = OnDemand("synthdp.linked.doors.loading:load")
+"""Saved releases of any kind; for runs that go on after one of their answers was rescued."""
 
 
 @final

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.shared.signals import undisturbed_end
@@ -19,10 +19,11 @@ from synthdp.release.on_demand import OnDemand
 from synthdp.release.persistence.kept_run import KeptRun
 from synthdp.release.result import Released
 
+Loading: TypeAlias = OnDemand[Callable[[str], Any]]
+"""What restores a saved release of any kind."""
+
 ANEW = "; the next run, corrected or with --anyway, pays anew; one with --journal would go on"
 """Of a run that stopped over its input, and has no journal."""
-
-LOAD: OnDemand[Callable[[str], Released]] = OnDemand("synthdp.linked.doors.loading:load")
 
 RESCUE_ENDING, SCHEMA_ENDING = ".rescued.synthdp", ".rescued.schema.json"
 """Of files that hold what a failed run had paid for: measurements, or only the columns that were
@@ -65,11 +66,12 @@ class PaidFor:
 
 
 @contextmanager
-def rescuing(output: str, run: KeptRun, journal: str | None) -> Iterator[PaidFor]:
+def rescuing(output: str, run: KeptRun, journal: str | None, loading: Loading) -> Iterator[PaidFor]:
     """If anything fails, save what was paid for beside ``output`` and note on the error where it
     is.
 
-    With a ``journal`` all that the ``run`` paid for is there, which is noted instead.
+    With a ``journal`` all that the ``run`` paid for is there, which is noted instead. Once such a run
+    ends, its rescues beside the output are removed, which are opened by ``loading``.
     """
     paid = PaidFor(is_in_journal=journal is not None)
     try:
@@ -88,7 +90,7 @@ def rescuing(output: str, run: KeptRun, journal: str | None) -> Iterator[PaidFor
             )
         raise
     if journal is not None and paid.release is not None:
-        _remove_contained(output, paid.release, run.identity.run)
+        _remove_contained(output, paid.release, run.identity.run, loading)
 
 
 def _is_refused_by_budget(error: BaseException) -> bool:
@@ -112,7 +114,7 @@ def _rescue(release: Released, output: str) -> str | None:
     return None
 
 
-def _remove_contained(output: str, release: Released, run: str) -> None:
+def _remove_contained(output: str, release: Released, run: str, loading: Loading) -> None:
     """Remove rescues of a run beside its output, now that all that they hold is in its release.
 
     Those of other runs were paid for by themselves, and so were other answers in a copy of its
@@ -125,27 +127,26 @@ def _remove_contained(output: str, release: Released, run: str) -> None:
     # A file that is none of ours, or is damaged, stays as well.
     for path in beside.absolute().parent.iterdir():
         with suppress(Exception):
-            if name.fullmatch(path.name) and _is_contained(path, release, run):
+            if name.fullmatch(path.name) and _is_contained(path, release, run, loading):
                 path.unlink()
 
 
-def _is_contained(path: Path, release: Released, run: str) -> bool:
+def _is_contained(path: Path, release: Released, run: str, loading: Loading) -> bool:
     """Whether a rescue is of a run, and has no measurement that its release has not."""
     if path.name.endswith(SCHEMA_ENDING):
         saved = load_json(str(path), "schema")["synthdp"]["certificate"]
         return bool(saved["run"]["id"] == run)
-    rescue = LOAD.load()(str(path))
+    rescue = loading.load()(str(path))
     is_same_run = rescue.certificate["run"]["id"] == run
     return bool(is_same_run and _measured(rescue) <= _measured(release))
 
 
 def _measured(release: Any) -> set[tuple[str, tuple[str, ...], bytes]]:
     """All noisy counts of a release, of one table or of several."""
-    parts = getattr(release, "parts", {"": release})
     return {
-        (label, each.clique, each.values.tobytes())
-        for label, part in parts.items()
-        for each in part.measurements
+        (part.label, each.clique, each.values.tobytes())
+        for part in release.fitted_parts
+        for each in part.answers.measurements
     }
 
 
