@@ -152,6 +152,7 @@ def _page(visit: Visit, name: str, *, problem: str = "", language: str = USUAL) 
         "project": visit.project,
         "name": visit.studio.path.resolve().name,
         "refused": problem,
+        "is_typed": bool(problem),
         "problem": "",
         "refused_in": language,
         "may_look": visit.studio.may_look,

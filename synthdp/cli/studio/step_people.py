@@ -1,6 +1,7 @@
 """Step 3: whose rows are protected, how linked tables hang together, and what cannot be."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,15 +18,23 @@ from synthdp.cli.studio.declared import (
 )
 from synthdp.cli.studio.project import Visit
 from synthdp.cli.studio.rules import COMPARED, FORMS, builder, columns_of, rule_of
-from synthdp.core.errors import ParameterError
+from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
 from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN
 
+UNITS = ("several", "unit", "max_rows", "order")
+"""What is asked of persons; it is not saved with a rule, but stays typed."""
+
 
 def people_view(visit: Visit) -> dict[str, Any]:
-    """Who is protected, and the rules."""
-    tables, words = resources(visit), visit.texts.words("rule")
+    """Who is protected, and the rules; what was typed and not saved yet stays typed."""
+    project, content = visit.project, content_of(visit)
+    with suppress(SynthdpError):
+        content = _typed(visit)
+    tables, words = content.get("resources", ()), visit.texts.words("rule")
+    said = {"several": "yes" if project.unit else "no", "unit": project.unit}
+    said |= {"max_rows": f"{project.max_rows}", "order": project.order} | _typed_units(visit)
     return {
         "columns": list(columns_of(visit)),
         "forms": FORMS if tables else FORMS[:-1],
@@ -33,7 +42,9 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "builder": builder(visit),
         "compared": COMPARED,
         "tables": [_linked(each) for each in tables],
-        "root": (content_of(visit).get(OWN) or {}).get("root") or "",
+        "root": (content.get(OWN) or {}).get("root") or "",
+        "said": said,
+        "is_typed": "several" in visit.form or "root" in visit.form,
         "picture": tables_below(tables),
         "problem": checked(visit)[1],
         "sent": visit.texts_of,
@@ -54,11 +65,20 @@ def save_people(visit: Visit) -> str:
         rules["add"] = rule_of(visit)
     elif visit.chosen(rules):
         del rules[visit.action]
-    content = content_of(visit)
+    content = _typed(visit)
     if visit.project.is_linked:
-        content |= {"resources": [_limited(each, rules.values()) for each in resources(visit)]}
+        content |= {"resources": [_limited(each, rules.values()) for each in content["resources"]]}
     save_checked(visit.saved(), content, [rule for table, rule in rules.values() if not table])
-    return "/people#rules"
+    return f"/people?{urlencode(_typed_units(visit))}#rules"
+
+
+def _typed_units(visit: Visit) -> dict[str, str]:
+    return {name: visit.text(name) for name in UNITS if name in visit.form}
+
+
+def _typed(visit: Visit) -> Any:
+    """What is declared, with the links that are typed; raises what refuses those."""
+    return _with_links(visit) if "root" in visit.form else content_of(visit)
 
 
 def _numbered(visit: Visit) -> dict[str, tuple[str, Any]]:
@@ -89,7 +109,7 @@ def _save_units(visit: Visit) -> str:
         changed |= {"max_rows": visit.whole("max_rows", usual=1) if unit else 1}
     visit = visit.saved(**changed)
     if "root" in visit.form:
-        save_content(visit, _with_links(visit))
+        save_content(visit, _typed(visit))
         save_kinds(visit, kinds_of(visit), rules_of(visit))
     if visit.action == "links":
         return "/people#tables"

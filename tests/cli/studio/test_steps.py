@@ -238,6 +238,29 @@ def test_persons_with_several_rows(client, place):
     assert posted(client, "/people", action="go_on", several="yes", unit="").status_code == 422
 
 
+def test_what_is_typed_of_persons_goes_along_with_rules(client, place):
+    declared(client)
+    typed = {"several": "yes", "unit": "Bemerkung", "max_rows": "5", "order": "Alter"}
+    rule = {"rule": "check", "column": ["Alter", "Größe"], "compared": ">="}
+    rule |= {"0.side": "left", "1.side": "right"}
+    asked = {name: rule[name] for name in ("rule", "column")}
+    built = client.get("/people", params=asked | typed)
+    added = posted(client, "/people", action="add", **rule, **typed)
+    assert added.status_code == 303, added.text
+    removed = posted(client, "/people", action="remove-0", **typed)
+    pages = [built, *(client.get(each.headers["location"]) for each in (added, removed))]
+    pages += [posted(client, "/people", action="add", **typed)]  # refused
+    pages += [posted(client, "/people", action="go_on", **typed | {"max_rows": "5 or so"})]
+    for page, most in zip(pages, ("5", "5", "5", "5", "5 or so"), strict=True):
+        shown = form_with(page.text, "several")
+        assert (shown["several"], shown["max_rows"]) == ("yes", most)
+        assert "<option selected>Bemerkung</option>" in page.text
+        assert "<option selected>Alter</option>" in page.text
+        assert "data-typed" in page.text  # and is not left without a word
+    assert "data-typed" not in client.get("/people").text
+    assert json.loads((place / "people.studio" / "project.json").read_text())["unit"] == ""
+
+
 def test_what_a_budget_gives_before_it_is_saved(client):
     declared(client)
     posted(client, "/people", action="go_on", several="no")
@@ -493,10 +516,16 @@ def test_bounds_on_rows_of_a_parent_are_clicked_together(tmp_path):
     assert posted(client, "/people", **links | {"t1.unique": []}).status_code == 303
     assert own() == bounds
     limit = {"rule": "limit", "column": "stays.ward", "0.0.level": '"A"', "at_most": "2"}
+    typed = links | {"t1.unique": [], "t1.max_children": "3"}
+    page = client.get("/people", params=limit | typed | {"action": ""}).text
+    assert form_with(page, "t1.key")["t1.max_children"] == "3"
+    refused = posted(client, "/people", **typed | limit | {"action": "add", "at_least": "4"})
+    assert form_with(refused.text, "t1.key")["t1.max_children"] == "3"
     refused = posted(client, "/people", action="add", **limit | {"at_least": "3"})
     assert refused.status_code == 422
     assert own() == bounds
-    assert posted(client, "/people", action="add", **limit).status_code == 303
+    bounds["max_children"] = 3  # saved with the rule beside which it was typed
+    assert posted(client, "/people", **typed | limit | {"action": "add"}).status_code == 303
     assert own() == bounds | {"limits": [{"where": {"ward": ["A"]}, "at_most": 2}]}
     page = client.get("/people").text
     assert "ward A: at most 2" in page

@@ -41,10 +41,21 @@ if (progress) {
 const waiting = document.querySelector("[data-reload]");
 if (waiting) setInterval(() => location.replace(waiting.dataset.reload), 3000);
 
+// What is typed in the form of a step goes along with other forms, and is not left without a word.
+const said = document.getElementById("said");
+let typed = document.querySelector("[data-typed]");
+addEventListener("input", (event) => { typed ||= event.target.form?.method === "post"; });
+addEventListener("beforeunload", (event) => { if (typed) event.preventDefault(); });
+addEventListener("formdata", (event) => {
+  if (!said || event.target === said) return;
+  for (const [name, text] of new FormData(said)) if (!["key", "version"].includes(name)) event.formData.append(name, text);
+});
+
 // A column that something leads to opens, and forms are sent once.
 const target = document.getElementById(location.hash.slice(1));
 addEventListener("load", () => setTimeout(() => target?.querySelector("select, input:not([type=hidden])")?.focus()));
 for (const form of document.forms) form.addEventListener("submit", () => {
+  typed = null;
   setTimeout(() => { for (const each of form.elements) each.disabled ||= each.type === "submit"; });
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
