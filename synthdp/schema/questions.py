@@ -48,6 +48,21 @@ def number_or_text(text: str) -> Any:
     return int(plain) if plain.lstrip("-").isdigit() else float(plain)
 
 
+def plain_number(text: str, mark: str) -> str:
+    """A number as programs write it, of a text whose decimal mark is told apart from those between
+    groups of digits: where it has both, it is the latter one, else ``mark``. Other texts are left.
+
+    >>> plain_number("100.000,00", "."), plain_number("1.500", ","), plain_number("1.5", ",")
+    ('100000.00', '1500', '1.5')
+    """
+    mark = max(".,", key=text.rfind) if "." in text and "," in text else mark
+    group = "." if mark == "," else ","
+    digits = re.sub(r"[\s'\N{RIGHT SINGLE QUOTATION MARK}]", "", text)
+    number = rf"-?([0-9]+|[0-9]{{1,3}}([{group}][0-9]{{3}})+)([{mark}][0-9]+)?"
+    is_number = re.fullmatch(number, digits)
+    return digits.replace(group, "").replace(mark, ".") if is_number else text
+
+
 def _json(text: str) -> Any:
     return parse_json(text, "field")
 
@@ -93,11 +108,11 @@ QUESTIONS = (
 """All of them; what else a field may say is written as JSON."""
 
 
-def kind_of_answers(answers: Mapping[str, str]) -> dict[str, Any] | str | None:
+def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str, Any] | str | None:
     """The kind of a column that the answers say: the field, or its kind alone; None if no kind is
-    chosen.
+    chosen. Numbers have this decimal mark.
 
-    Raises `SynthdpError` if what is written as JSON is none.
+    Raises `SynthdpError` if what is written as JSON, or as a number, is none.
 
     >>> kind_of_answers({"kind": "integer", "minimum": "0", "maximum": "", "missing": "99"})
     {'type': 'integer', 'constraints': {'minimum': 0}, 'missingValues': ['', '99']}
@@ -112,15 +127,20 @@ def kind_of_answers(answers: Mapping[str, str]) -> dict[str, Any] | str | None:
     for each in QUESTIONS:
         text = answers.get(each.name, "")
         if text and kind in each.kinds and (is_distance or each.name != "as"):
+            if is_number := each.read is number_or_text and kind in NUMBERS:
+                text = plain_number(text, mark)
             value = each.read(text) if each.ticked is None else each.ticked
+            if is_number and isinstance(value, str):
+                raise ParameterError(f"{each.name} is {text!r}; give a number, such as 1234{mark}5")
             _put(field, _place(each, is_distance), value)
     if more := answers.get("more", ""):
         _merge(field, _json(more))
     return kind if len(field) == 1 else field
 
 
-def answers_of_kind(field: Mapping[str, Any] | str | None) -> dict[str, str]:
-    """The answers that say a field, as the page shows them; what has no input stands as JSON.
+def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -> dict[str, str]:
+    """The answers that say a field, as the page shows them, numbers with this decimal mark; what has
+    no input stands as JSON.
 
     >>> answers_of_kind({"type": "integer", "constraints": {"minimum": 0}, "title": "Age"})["more"]
     '{"title": "Age"}'
@@ -134,7 +154,8 @@ def answers_of_kind(field: Mapping[str, Any] | str | None) -> dict[str, str]:
     for each in QUESTIONS:
         value = _taken(rest, _place(each, is_distance)) if found["kind"] in each.kinds else None
         if value is not None and (each.ticked is None or value == each.ticked):
-            found[each.name] = each.shown(value)
+            text, is_number = each.shown(value), each.read is number_or_text
+            found[each.name] = text.replace(".", mark if is_number and kind in NUMBERS else ".")
     rest = {key: value for key, value in rest.items() if value not in ({}, None)}
     return found | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
 

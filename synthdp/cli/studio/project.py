@@ -164,6 +164,11 @@ class Visit:
         """An input of the form; empty if it has none."""
         return next(iter(self.texts_of(name)), "")
 
+    @property
+    def mark(self) -> str:
+        """The decimal mark of the file."""
+        return self.project.dialect.get("decimalChar", ".")
+
     def number(self, name: str, *, usual: float = 0.0) -> float:
         """A number of the form, with a comma or a point; raises `ParameterError` if it is none."""
         text = re.sub(r"\s", "", self.text(name))

@@ -8,7 +8,7 @@ from synthdp.cli.studio.declared import Kind, kinds_of, resources
 from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError
 from synthdp.core.strict_json import parse_json
-from synthdp.schema.questions import declared_levels, is_ordered, number_or_text
+from synthdp.schema.questions import declared_levels, is_ordered, number_or_text, plain_number
 
 COMPARED = ("<=", "<", "=", ">=", ">")
 """Between two sums of columns."""
@@ -90,10 +90,10 @@ def _sum(visit: Visit, names: Sequence[str], side: str) -> str:
     for number, name in enumerate(names):
         quoted = name if name.isidentifier() else f"`{name}`"
         if visit.text(f"{number}.side") == side:
-            times = visit.text(f"{number}.times").replace(",", ".")
+            times = plain_number(visit.text(f"{number}.times"), visit.mark).replace(",", ".")
             terms.append(f"{times} * {quoted}" if times else quoted)
     if side == "right" and visit.text("number"):
-        terms.append(visit.text("number").replace(",", "."))
+        terms.append(plain_number(visit.text("number"), visit.mark).replace(",", "."))
     return " + ".join(terms).replace(" + -", " - ")
 
 
@@ -103,6 +103,7 @@ def _case(visit: Visit, number: int, names: Sequence[str]) -> dict[str, Any]:
     for place, name in enumerate(names):
         start = f"{number}.{place}"
         limits = {each: visit.text(f"{start}.{each}") for each in ("minimum", "maximum")}
+        limits = {each: plain_number(text, visit.mark) for each, text in limits.items()}
         levels = [parse_json(each, "level") for each in visit.texts_of(f"{start}.level") if each]
         levels += [
             each for each in map(str.strip, visit.text(f"{start}.levels").split(",")) if each

@@ -10,7 +10,7 @@ from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.package import Package
 from synthdp.privacy.accounting import Accounting
-from synthdp.release.certificate.certificate import advised_delta
+from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, Protection
 from synthdp.release.persistence.budget import Budget
 
@@ -36,13 +36,13 @@ def expected_view(visit: Visit) -> dict[str, Any]:
     """What `synthdp plan` says of the numbers that are typed or were saved; of linked tables what
     `schema check` says.
     """
-    project, parts = visit.project, ("plan", "views", "delta", "recognised", "why_not")
+    project, parts = visit.project, ("plan", "views", "delta", "recognised", "why_not", "large")
     view: dict[str, Any] = dict.fromkeys(parts, "")
     try:
         rows = visit.whole("rows", usual=project.rows)
         epsilon = visit.number("epsilon", usual=project.epsilon or USUAL_EPSILON)
         delta = visit.number("delta", usual=project.delta) or _delta(rows)
-        view["delta"] = delta
+        view |= {"delta": delta, "large": LARGE_EPSILON if epsilon > LARGE_EPSILON else 0}
         if project.is_linked:
             view["views"] = check(visit, epsilon=epsilon, delta=delta)["views"]
             # Whatever its costs are added up by, a release keeps to epsilon and delta.

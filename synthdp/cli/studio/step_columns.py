@@ -31,7 +31,7 @@ def columns_view(visit: Visit) -> dict[str, Any]:
     for place, table, name, kind in _placed(kinds):
         said = _said(visit, name, kinds[table], errors.get(place))
         column = {"id": place, "name": name, "fixed": fixed.get((table, name), ""), "said": said}
-        inputs = _sent(visit, place) or answers_of_kind(kind)
+        inputs = _sent(visit, place) or answers_of_kind(kind, mark=visit.mark)
         tables[table].append({**column, "inputs": inputs})
     open_ = [kind is None and (table, name) not in fixed for _, table, name, kind in _placed(kinds)]
     facts, problem = ({}, "") if any(open_) else checked(visit)
@@ -123,7 +123,7 @@ def _typed(visit: Visit) -> tuple[dict[str, dict[str, Kind]], dict[str, str]]:
     for place, table, name, _ in [*_placed(tables)]:
         try:
             if (sent := _sent(visit, place)) and (table, name) not in fixed:
-                tables[table][name] = kind_of_answers(sent)
+                tables[table][name] = kind_of_answers(sent, mark=visit.mark)
         except SynthdpError as error:
             errors[place] = f"column {name!r}: {error}"
     return tables, errors

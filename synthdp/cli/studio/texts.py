@@ -39,7 +39,8 @@ class Texts:
         >>> Texts("de").number(0.25)
         '0,25'
         """
-        return (form % value).replace(".", self("decimal"))
+        text = form % value
+        return (f"{float(text):.0f}" if "e+" in text else text).replace(".", self("decimal"))
 
     def words(self, group: str) -> dict[str, str]:
         """All that is called something in a group."""

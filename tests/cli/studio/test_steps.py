@@ -128,6 +128,33 @@ def test_what_is_refused_is_said_beside_the_column_and_stays_typed(client):
     assert "Ort" in odd.text
 
 
+@pytest.mark.parametrize(
+    ("typed", "read", "shown"),
+    [
+        ("100.000,00", 100000.0, "100000,0"),
+        ("100.000", 100000, "100000"),
+        ("1.234.567,5", 1234567.5, "1234567,5"),
+        ("1,234.5", 1234.5, "1234,5"),
+        ("0,125", 0.125, "0,125"),
+        ("1.5", 1.5, "1,5"),
+        ("12 000", 12000, "12000"),
+    ],
+)
+def test_numbers_are_read_and_shown_in_the_marks_of_the_file(client, place, typed, read, shown):
+    chosen(client)
+    kinds = {"c0-2.kind": "number", "c0-2.minimum": "-1", "c0-2.maximum": typed}
+    for _ in range(2):  # what is shown says the same
+        assert posted(client, "/columns", action="save", **kinds).status_code == 303
+        assert kinds_in(place)["Größe"]["constraints"] == {"minimum": -1, "maximum": read}
+        kinds["c0-2.maximum"] = form_with(client.get("/columns").text, "c0-2.maximum")[
+            "c0-2.maximum"
+        ]
+        assert kinds["c0-2.maximum"] == shown
+    refused = posted(client, "/columns", action="save", **kinds | {"c0-2.maximum": "1.2.3"})
+    assert "give a number, such as 1234,5" in refused.text
+    assert form_with(refused.text, "c0-2.maximum")["c0-2.maximum"] == "1.2.3"
+
+
 def test_what_is_said_while_it_is_typed(client):
     chosen(client)
     key = key_and_version(client.get("/columns").text)
@@ -272,6 +299,11 @@ def test_what_a_budget_gives_before_it_is_saved(client):
     assert "3.5" in said[1]
     assert "of rows in a wrong place" in said[0]
     assert said[0] != said[1]
+    large = client.post("/budget/expected", data=key | {"rows": "5000", "epsilon": "4000"}).text
+    assert "Above 10, epsilon protects hardly anybody" in large
+    assert "100 %" in large
+    assert "e+" not in large
+    assert "protects hardly anybody" not in said[1]
     assert "give a number" in client.post("/budget/expected", data=key | {"epsilon": "x"}).text
     assert posted(client, "/budget", action="save", rows="", epsilon="1").status_code == 422
     assert posted(client, "/budget", action="save", rows="5", epsilon="inf").status_code == 422
