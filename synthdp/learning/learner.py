@@ -66,6 +66,8 @@ class LearntColumn:
     """What is wrong and what to declare if nearly all of its values could not be read, beyond
     doubt; else empty.
     """
+    is_read: bool = True
+    """Whether that was looked at: of columns with declared bounds only bins are learnt."""
 
 
 def learn_columns(
@@ -135,7 +137,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             known = {key: value for key, value in findings.items() if learnt.stands_out}
             if not decimals.is_known:
                 known.pop("decimals", None)
-            return LearntColumn(column=column.resolved(**known), caution=lost)
+            return LearntColumn(column=column.resolved(**known), caution=lost, is_read=False)
         caution = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
         emptiness, unread = _unread(values, learnt, budget)
         caution = emptiness or caution

@@ -148,6 +148,7 @@ class Release:
         self._stated = settings.stated | dict(stated) | self._known_facts | self._prior_facts
         self._randomness = randomness
         self._learnt_columns: dict[str, Column] = {}
+        self._read_columns: set[str] = set()
         self._findings: list[str] = []
         self._kept = UnkeptRun() if kept is None else kept
         if self._schema.is_open:
@@ -488,6 +489,7 @@ class Release:
         with closing(learning):
             for learnt in learning:
                 self._learnt_columns[learnt.column.name] = learnt.column
+                self._read_columns |= {learnt.column.name} if learnt.is_read else set()
                 self._findings += [learnt.caution] if learnt.caution else []
                 unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
         # What was spent on learning is gone, but not the rest of the budget.
@@ -499,7 +501,8 @@ class Release:
         self, schema: Schema, counts: CountSource, placed: Schema, observer: Observer | None
     ) -> None:
         """Stop if nothing of a declared column can be read, where a mechanism would find that out
-        too late; of columns that were learnt it is known, and of published ones nothing is asked.
+        too late; of most columns that were learnt it is known, and of published ones nothing is
+        asked.
         """
         share = self._settings.mechanism.share_of_columns(schema.domain)
         # Parts of a run over several tables are looked at together.
@@ -507,7 +510,7 @@ class Release:
             return
         with closing(self._private(counts, placed, self._ledger, observer)) as table:
             unknown = self._engine.unknown((name,) for name in schema.names)
-            asked = {name for (name,) in unknown if name not in self._learnt_columns}
+            asked = {name for (name,) in unknown if name not in self._read_columns}
             unread = LOOK.load()(table, schema, asked, self._kept)
         # Asked also of a run that is to go on anyway: it may go on from the answers of one that was
         # not.

@@ -107,11 +107,11 @@ IN_PART = {"groups", "groups of integers", "many others"}
 """Of these enough is read, or found among other values, to go on."""
 
 
-@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize(("mechanism", "required"), [("auto", False), ("independent", True)])
 @pytest.mark.parametrize("case", SPELLINGS)
-def test_a_run_stops_where_nothing_is_read_and_says_the_same(case, required):
+def test_a_run_stops_where_nothing_is_read_and_says_the_same(case, mechanism, required):
     values, kind, properties, expected = SPELLINGS[case]
-    more = {"mechanism": "auto", "required": required}
+    more = {"mechanism": mechanism, "required": required}
     if expected is RIGHT or case in IN_PART:
         assert release_of(values, kind, properties, **more).can_sample
         return
@@ -187,6 +187,7 @@ def test_it_is_said_on_stderr_and_kept_in_the_certificate(tmp_path, monkeypatch)
         "out.csv",
         "--mechanism",
         "independent",
+        "--anyway",
     )
     assert outcome.code == 0, outcome.err
     (line,) = outcome.notes
