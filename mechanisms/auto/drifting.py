@@ -49,6 +49,8 @@ _WORTH_CARRYING = 4.0
 """How many times as precise a marginal is, without the columns that moved, for it to be carried beside
 the wider one.
 """
+_EXACT = 1e-6
+"""Variance of a column, as a share of that of what is carried of it, below which it is published."""
 _LEAST_TOLD = 0.05
 """Of what is told of a part, the share that one measurement has to add to be carried."""
 _MOVED = 0.5
@@ -467,7 +469,8 @@ class Drifting:
         beyond = {}
         for name, column in self._columns.items():
             carried = _column_counts(name, self._kept)
-            if carried is not None:
+            # Of a column that is known exactly nothing pulls away from what is known.
+            if carried is not None and column.now_variance > _EXACT * carried.variance:
                 ratio = carried.variance / column.now_variance
                 beyond[name] = ratio * (column.both - column.now)
         return beyond

@@ -141,7 +141,8 @@ def test_published_totals_hold_in_a_wave(first):
     assert synthesis.carried
     drawn = synthesis.sample(len(people(0)), seed=0)
     assert drawn["town"].value_counts().to_dict() == KNOWN.set_index("town")["count"].to_dict()
-    assert mean_error(people(0), first, 2) < 1.2 * error(synthesis, people(0))
+    # A rounding error of 1e-13, weighed by how precise a published column is, moved totals of 4e7.
+    assert error(synthesis, people(0)) < 1.2 * mean_error(people(0), first, 2)
 
 
 def test_persons_of_several_rows_are_protected_as_persons_in_each_wave(first):

@@ -87,7 +87,6 @@ class Journal:
         self._path, self._settings = checked_path(path, "journal"), dict(settings)
         # Line 0 is the header; answers follow in the order in which they were asked for.
         self._next, self._n_recalled, self._n_made = 1, 0, 0
-        self._unpaid = ""
         self._resumed: list[str] = []
         self._is_new = not _exists(path)
         self._began = now()
@@ -174,8 +173,6 @@ class Journal:
             If it cannot be read, or is no answer to this one.
         """
         if self._is_at_end:
-            if self._unpaid:
-                raise PrivacyError(f"journal {self.path!r}: {self._unpaid}")
             return None
         entry = self._file.entry(self._next, most_bytes=most_bytes(question, n_numbers))
         # Another question with this answer would be a release of something that was never asked.
@@ -222,20 +219,23 @@ class Journal:
             self._file.append(remark)
 
     def check_charged(self, first: str | None) -> None:
-        """Have new questions refused if the run is charged to a budget that is not named now.
+        """Refuse a run that is charged to a budget which is not named now.
 
-        What a run did not spend may have been given back there. Answers that it holds are paid for.
+        What the run did not spend may have been given back there, by this journal or by a copy of
+        it: only the budget knows whether the answers in here are still paid for.
 
         Parameters
         ----------
         first
             Hash of the first line of the budget that is named; None if none is.
+
+        Raises `PrivacyError`.
         """
         budgets = [remark["budget"] for remark in self._remarks() if "budget" in remark]
         if budgets and first not in [each["first"] for each in budgets]:
-            self._unpaid = (
-                f"its run is charged to budget {budgets[-1]['path']!r}, which pays for what is asked now: name that "
-                "with --budget (in Python budget=)"
+            raise PrivacyError(
+                f"journal {self.path!r}: its run is charged to budget {budgets[-1]['path']!r}, which says whether its "
+                "answers are paid for: name that with --budget (in Python budget=)"
             )
 
     def stop(self) -> bool:

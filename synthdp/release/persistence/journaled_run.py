@@ -215,7 +215,8 @@ class JournaledRun:
         }[self._is_returned]
         return (
             f"is in {path}: the same command with --anyway goes on and pays nothing twice; corrected, it is a new "
-            f"run, which pays for itself, {place}{given}"
+            f"run, which pays for itself, {place}; if it is the records that were mended, move the journal away "
+            f"first, for its answers are of the old ones{given}"
         )
 
     def close_as(self, path: str | PathLike[str]) -> None:

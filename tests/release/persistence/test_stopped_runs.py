@@ -148,8 +148,9 @@ def test_nothing_is_asked_that_no_budget_pays_for(path, budget, monkeypatch):
     with pytest.raises(PrivacyError, match=r"its run is charged to budget '.*'.*--budget"):
         run(copy, anyway=True)
     other = Budget.create(path.with_name("other"), epsilon=3.0, delta=1e-5, population="people")
-    with pytest.raises(PrivacyError, match="which pays for what is asked now"):
+    with pytest.raises(PrivacyError, match="its run is charged to budget '.*budget'"):
         run(copy, other, anyway=True)
+    assert kinds(other) == []  # it is refused before it is charged
     monkeypatch.setattr(Journal, "check_charged", lambda *_: None)  # an earlier version knew none
     run(copy, anyway=True)
     with pytest.raises(PrivacyError, match="gave back what it had not spent"):
@@ -165,6 +166,24 @@ def test_a_copy_that_goes_on_where_another_one_stopped_is_refused(path, budget):
     with pytest.raises(PrivacyError, match="other answers became a release already"):
         run(copy, budget, anyway=True)
     assert kinds(budget) == ["run", "returned"]
+
+
+def test_what_a_journal_holds_is_not_released_without_the_budget_that_may_have_it_back(
+    path, budget, monkeypatch
+):
+    """A run that was killed when all was asked, while a copy of it stopped and gave back the rest."""
+    stopped(path, budget)
+    copy = Path(shutil.copy(path, path.with_name("copy")))
+    with monkeypatch.context() as patch:
+        patch.setattr(Budget, "end", lambda *_: None)  # as if killed before
+        run(path, budget, anyway=True)
+    stopped(copy, budget)
+    handed_over = []
+    with pytest.raises(PrivacyError, match="its run is charged to budget"):
+        run(path, anyway=True, rescue=handed_over.append)
+    assert handed_over == []
+    run(path, budget, anyway=True)
+    assert kinds(budget) == ["run", "returned", "again", "returned", "again"]
 
 
 def test_a_copy_that_is_under_way_when_another_one_stops_does_not_end(path, budget, monkeypatch):
