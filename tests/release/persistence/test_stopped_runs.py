@@ -148,7 +148,7 @@ def test_nothing_is_asked_that_no_budget_pays_for(path, budget, monkeypatch):
     with pytest.raises(PrivacyError, match=r"its run is charged to budget '.*'.*--budget"):
         run(copy, anyway=True)
     other = Budget.create(path.with_name("other"), epsilon=3.0, delta=1e-5, population="people")
-    with pytest.raises(PrivacyError, match="its run is charged to budget '.*budget'"):
+    with pytest.raises(PrivacyError, match=r"its run is charged to budget '.*budget'"):
         run(copy, other, anyway=True)
     assert kinds(other) == []  # it is refused before it is charged
     monkeypatch.setattr(Journal, "check_charged", lambda *_: None)  # an earlier version knew none
@@ -183,7 +183,7 @@ def test_what_a_journal_holds_is_not_released_without_the_budget_that_may_have_i
         run(path, anyway=True, rescue=handed_over.append)
     assert handed_over == []
     run(path, budget, anyway=True)
-    assert kinds(budget) == ["run", "returned", "again", "returned", "again"]
+    assert kinds(budget) == ["run", "returned", "again", "returned", "again", "end"]
 
 
 def test_a_copy_that_is_under_way_when_another_one_stops_does_not_end(path, budget, monkeypatch):
