@@ -52,25 +52,48 @@ def squared_strengths(
     # make of a pair is known, and what is left is dependence.
     expected = np.sqrt(np.square(strengths) + np.asarray(explained, dtype=np.float64)[:, None])
     logs = -0.5 * np.square((np.asarray(noisy, dtype=np.float64)[:, None] - expected) / stddev)
-    # Relative to the best of each row: far tails would underflow to 0 / 0, and a factor common to a
-    # row cancels in its shares.
-    likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
-    prior = _prior_weights()
-    weights = prior
-    # Expectation-maximisation for the weights of a mixture over a fixed grid: concave, so there is
-    # one optimum, and each round is two products of small matrices.
-    for _ in range(_ROUNDS):
-        shares = likelihoods * weights
-        shares /= shares.sum(axis=1, keepdims=True)
-        # The imagined pairs keep a table of three columns, which has three scores, from being
-        # explained by its own noise; beside the 300 pairs of 25 columns they are nothing.
-        weights = shares.sum(axis=0) + _PRIOR_COUNT * prior
-        weights /= weights.sum()
-    shares = likelihoods * weights
-    shares /= shares.sum(axis=1, keepdims=True)
+    # The imagined pairs keep a table of three columns, which has three scores, from being explained
+    # by its own noise; beside the 300 pairs of 25 columns they are nothing.
+    shares = posterior_shares(logs, _prior_weights(), prior_count=_PRIOR_COUNT, n_rounds=_ROUNDS)
     # The mean of the square, not the square of the mean: the plan adds up squared errors, and pairs
     # of which noise hides everything keep the little that they may be worth.
     return np.asarray(shares @ np.square(strengths))
+
+
+def posterior_shares(
+    logs: FloatArray, prior: FloatArray, *, prior_count: float, n_rounds: int
+) -> FloatArray:
+    """How probable each point of a mixture's support is for each observation, once the weights of
+    the mixture are estimated from all of them.
+
+    Parameters
+    ----------
+    logs
+        Logarithms of likelihoods, shape ``(n_observations, n_points)``, each row up to a constant.
+    prior
+        Weights before any observation, shape ``(n_points,)``, summing to 1.
+    prior_count
+        How many observations the prior counts as.
+    n_rounds
+        Of expectation-maximisation.
+
+    Returns
+    -------
+    Shape ``(n_observations, n_points)``, rows summing to 1.
+    """
+    # Relative to the best of each row: far tails would underflow to 0 / 0, and a factor common to a
+    # row cancels in its shares.
+    likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weights = prior
+    # Expectation-maximisation for the weights of a mixture over a fixed grid: concave, so there is
+    # one optimum, and each round is two products of small matrices.
+    for _ in range(n_rounds):
+        shares = likelihoods * weights
+        shares /= shares.sum(axis=1, keepdims=True)
+        weights = shares.sum(axis=0) + prior_count * prior
+        weights /= weights.sum()
+    shares = likelihoods * weights
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def _prior_weights() -> FloatArray:

@@ -287,12 +287,14 @@ class Drifting:
     ) -> Observed | None:
         """The turnover of a pair by what was measured of it now and before, None unless both were."""
         assert self._look is not None
+        if not released:
+            return None
         coarsening = self._look.resolutions.coarsenings[scored.resolution]
         pair = scored.clique
         groups = {} if coarsening is None else coarsening.groups
         own = {name: groups[name] for name in pair if name in groups}
         before = _marginal_counts(pair, own, self._measured)
-        now = _marginal_counts(pair, own, released) if released else None
+        now = _marginal_counts(pair, own, released)
         if before is None or now is None:
             return None
         shares = self._shares_of(pair)
@@ -629,43 +631,32 @@ def _resolution(resolutions: Resolutions, measurement: LinearMeasurement) -> int
 
 def _column_counts(name: str, measurements: Sequence[LinearMeasurement]) -> _Counts | None:
     """A column by all measurements that tell its levels apart; None if there is none."""
-    counts: FloatArray | float = 0.0
-    precision = 0.0
-    for measurement in measurements:
-        if name not in measurement.clique or name in measurement.groups:
-            continue
-        axis = measurement.clique.index(name)
-        others = tuple(i for i in range(measurement.values.ndim) if i != axis)
-        size = measurement.values.shape[axis]
-        weight = size / (measurement.values.size * float(measurement.variance.mean()))
-        counts = counts + weight * measurement.values.sum(axis=others)
-        precision += weight
-    if precision == 0.0:
-        return None
-    return _Counts(np.asarray(counts / precision), 1.0 / precision)
+    return _marginal_counts((name,), {}, measurements)
 
 
 def _marginal_counts(
-    pair: Clique,
+    clique: Clique,
     groups: Mapping[str, NDArray[np.int64]],
     measurements: Sequence[LinearMeasurement],
 ) -> _Counts | None:
-    """A pair by all measurements that tell these groups of its levels apart; None if there is none."""
+    """A marginal by all measurements that tell these groups of its levels apart; None if there is
+    none.
+    """
     counts: FloatArray | float = 0.0
     precision = 0.0
     for measurement in measurements:
-        if not set(pair) <= set(measurement.clique):
+        if not set(clique) <= set(measurement.clique):
             continue
-        merged = {name: each for name, each in measurement.groups.items() if name in pair}
+        merged = {name: each for name, each in measurement.groups.items() if name in clique}
         if merged.keys() != groups.keys() or any(
             not np.array_equal(merged[name], groups[name]) for name in groups
         ):
             continue
-        axes = tuple(measurement.clique.index(name) for name in pair)
+        axes = tuple(measurement.clique.index(name) for name in clique)
         others = tuple(i for i in range(measurement.values.ndim) if i not in axes)
         summed = measurement.values.sum(axis=others)
-        if axes[0] > axes[1]:
-            summed = summed.T
+        # What is left has its axes in the order of the measurement.
+        summed = np.transpose(summed, [sorted(axes).index(axis) for axis in axes])
         weight = summed.size / (measurement.values.size * float(measurement.variance.mean()))
         counts = counts + weight * summed
         precision += weight

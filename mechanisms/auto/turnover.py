@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from synthdp.core.cliques import Clique
+from synthdp.mechanisms.auto.dependence import posterior_shares
 
 FloatArray = NDArray[np.float64]
 
@@ -51,16 +52,7 @@ def expected_turnovers(observed: Mapping[Clique, Observed]) -> dict[Clique, floa
     # Noise is Gaussian all but exactly: an estimate is a sum over many cells.
     expected = means[:, None] * _FACTORS
     logs = -0.5 * np.square((values[:, None] - expected) / stddevs[:, None])
-    likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
-    prior = _prior_weights()
-    weights = prior
-    for _ in range(_ROUNDS):
-        shares = likelihoods * weights
-        shares /= shares.sum(axis=1, keepdims=True)
-        weights = shares.sum(axis=0) + _PRIOR_COUNT * prior
-        weights /= weights.sum()
-    shares = likelihoods * weights
-    shares /= shares.sum(axis=1, keepdims=True)
+    shares = posterior_shares(logs, _prior_weights(), prior_count=_PRIOR_COUNT, n_rounds=_ROUNDS)
     posterior = (shares * expected).sum(axis=1)
     return dict(zip(observed, posterior.tolist(), strict=True))
 
