@@ -16,16 +16,6 @@ from synthdp.release import Budget, Journal
 PEOPLE = frame()[["u", "v", "w"]]
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "journal"
-
-
-@pytest.fixture
-def budget(tmp_path):
-    return Budget.create(tmp_path / "budget", epsilon=3.0, delta=1e-5, population="people")
-
-
 def run(path, budget=None, **options):
     settings = {"mechanism": "gaussian", "workload": "2-way"} | RUN | options
     return synthdp.synthesize(PEOPLE, SCHEMA, journal=path, budget=budget, **settings)

@@ -32,16 +32,6 @@ RUN = {"epsilon": 2.0, "delta": 1e-6}
 pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "journal"
-
-
-@pytest.fixture
-def budget(tmp_path):
-    return Budget.create(tmp_path / "budget", epsilon=3.0, delta=1e-5, population="people")
-
-
 def run(path, budget=None, *, schema=WRONG, mechanism="mst", **more):
     more = {"budget": budget} | more
     return synthdp.synthesize(PEOPLE, schema, journal=path, mechanism=mechanism, **RUN | more)
