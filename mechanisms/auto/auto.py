@@ -5,14 +5,13 @@ has it in detail.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast, final
 
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import LinearMeasurement, estimate_total
+from synthdp.core.measurement import estimate_total
 from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
@@ -21,7 +20,14 @@ from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
 from synthdp.mechanisms.auto.joint_dependences import JointScores, joint_sets
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals
-from synthdp.mechanisms.auto.survey import Survey, first_score_rho, is_informative
+from synthdp.mechanisms.auto.resolutions import Groups
+from synthdp.mechanisms.auto.survey import (
+    Dependences,
+    SquaredErrors,
+    Survey,
+    first_score_rho,
+    is_informative,
+)
 from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.mechanisms.shared.knowing_table import KnowingTable
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
@@ -144,93 +150,44 @@ class Auto(Mechanism):
         to be found: the first scores are of how far pairs moved since, and what it measured is fitted
         beside what is measured now (`synthdp.mechanisms.auto.drifting`).
         """
-        budget = table.ledger.remaining
-        asked = table
-        # What an engine knows of columns anyway need not be measured, neither now nor by a batch:
-        # of linked tables most columns of a view are those of rows that were drawn before.
-        known = [marginal for marginal in engine.known if len(marginal.clique) == 1]
-        # Wider ones, published totals, are neither scored nor measured.
-        known_sets = engine.known_sets
-        if known and not isinstance(table, KnowingTable):
-            table = cast(PrivateTable, KnowingTable(asked, engine))
-        # Shares are taken as exact fractions of an exact budget. With floats the last measurement
-        # could ask for a rounding error more than the ledger has, and would be refused.
-        score_rho = budget * Fraction(self.score_share)
-        # Everything up to the first call of `table.measure` follows from public input alone.
-        candidates = Candidates(table.domain, workload, known_sets)
-        findings = Findings(candidates)
-        # The fits of a release are rough ones: between the batches a model is only what errors are
-        # measured against, and a last one to the last digit would follow the noise.
-        fit = rough_fit(engine, table.domain, constraints, report)
+        run = _Run(
+            self,
+            earlier,
+            table,
+            workload=workload,
+            engine=engine,
+            constraints=constraints,
+            report=report,
+        )
+        table = run.table
         report("selecting and measuring", 0, 1)
 
         # MEASURE all columns: they say how many records there are, and what independence expects.
         # Few measurements are as useful as these. Without them nothing could be called independent,
         # no levels could be merged, and no share of the records could be distinguished from noise.
-        known_columns = {marginal.clique for marginal in known}
-        columns = measurement_shares(
-            table.domain,
-            {
-                clique: weight
-                for clique, weight in candidates.column_weights.items()
-                if clique not in known_columns
-            },
-        )
-        _measure_columns(table, columns, budget * Fraction(self.one_way_share))
-        # The second scores keep `score_rho` even where the first cost more: they are of 2,000 pairs
-        # at most, so their noise does not grow with the width of the table.
-        first_rho = first_score_rho(table, candidates, score_rho, budget=budget)
-        after_scores = table.ledger.remaining - first_rho - score_rho
-        surveyed = partial(
-            Survey,
-            table,
-            candidates,
-            engine=engine,
-            constraints=constraints,
-            max_cells=self.max_cells,
-            findings=findings,
-        )
-        survey = surveyed() if earlier is None else surveyed(groups=earlier.groups)
-        if earlier is not None:
-            earlier.compare_columns(table.released)
+        run.measure_columns(run.part_of_budget(self.one_way_share))
+        first_rho = run.first_score_rho()
+        survey = run.survey()
         # Floors are settled before anything is scored. Nobody's choice of a floor may depend on
         # scores: who names a marginal may know what scores of pairs cannot show.
-        named = NamedMarginals(
-            table,
-            workload,
-            shares=survey.shares,
-            rho=after_scores * Fraction(self.named_share),
-            can_merge=engine.takes_merged,
-            is_allowed=survey.is_allowed,
-            known=known_sets,
-        )
+        named = run.named_marginals(survey, table.ledger.remaining - first_rho - run.score_rho)
         # Scores whose noise is larger than what they could show would cost their share and then
         # mislead the plan: Titanic at epsilon 0.3 did better without.
-        if not self._is_informative(table, candidates.pairs, first_rho):
-            findings.measured_only_columns(n_named=len(named.floors))
+        if not self._is_informative(table, run.candidates.pairs, first_rho):
+            run.findings.measured_only_columns(n_named=len(named.floors))
             named.measure()
-            _measure_columns(table, columns, table.ledger.remaining)
-            return findings.attached_to(fit(_evidence(asked, earlier)), named.cautions())
+            run.measure_columns(table.ledger.remaining)
+            return run.result(run.fitted(), named)
 
-        # SELECT by the distance of pairs from independence.
+        # SELECT by the distance of pairs from independence, or from an earlier release.
         # All pairs, not the tree of the strongest: the batch is planned over the whole workload at
         # once, and a floor under all pairs follows from their posterior means.
-        errors, strengths = (
-            survey.score_independence(first_rho)
-            if earlier is None
-            else earlier.score_drift(survey, candidates, first_rho)
-        )
-        if earlier is not None and earlier.has_moved:
-            # It is as if there were none, but for what the look at its drift cost.
-            survey = surveyed()
-            errors, strengths = survey.score_independence(first_rho)
-        weights = candidates.weights_by(strengths)
-        strongest = candidates.strongest(strengths, self.max_candidates)
+        survey, (errors, strengths) = run.score_pairs(survey, first_rho)
+        weights = run.candidates.weights_by(strengths)
+        strongest = run.candidates.strongest(strengths, self.max_candidates)
         # Triples have not been scored yet. Their guesses are not used by the first plan, which has
         # pairs only, but are what the second scores are weighed against.
-        guesses = survey.guess_wider(strongest, strengths)
-        if earlier is not None:
-            guesses = {**guesses, **earlier.wider}
+        guesses = run.guess_wider(survey, strongest, strengths)
 
         # MEASURE what the workload names, and all there is to measure or the first of two batches,
         # and GENERATE.
@@ -239,38 +196,19 @@ class Auto(Mechanism):
         errors = survey.after_floors(named.floors, errors, weights)
         # It is asked before the first batch is planned: without second scores there is nothing to
         # keep budget back for.
-        has_second_round = self._is_informative(table, strongest, score_rho)
-        if not has_second_round:
+        if not self._is_informative(table, strongest, run.score_rho):
             survey.measure_batch(errors, weights, table.ledger.remaining)
-            return findings.attached_to(fit(_evidence(asked, earlier)), named.cautions())
-        joint_rho = budget * Fraction(self.joint_share)
-        look = JointScores(
-            table, joint_sets(table.domain, workload), shares=survey.shares, rho=joint_rho
-        )
-        # Where nothing would be seen nothing is looked for, and nothing paid.
-        joint_rho = joint_rho if look.scored else Fraction(0)
-        first_batch = (table.ledger.remaining - score_rho - joint_rho) * Fraction(self.first_share)
+            return run.result(run.fitted(), named)
+        joint = run.joint_scores(survey)
+        kept_back = run.score_rho + joint.cost
+        first_batch = (table.ledger.remaining - kept_back) * Fraction(self.first_share)
         expected = survey.measure_batch(errors, weights, first_batch)
-        model = fit(_evidence(asked, earlier))
+        model = run.fitted()
 
         # SELECT sets of columns that depend all together, MEASURE them as if they were named, and
         # GENERATE. Mostly there are none; only then it costs a fit.
-        strong = look.strong(model) if look.scored else []
-        if look.scored:
-            findings.looked_for_joint(
-                look.scored, strong, stddev=look.stddev, total=estimate_total(table.released)
-            )
-        if strong:
-            joint = NamedMarginals(
-                table,
-                Workload(dict.fromkeys(strong, 1.0), are_named=True),
-                shares=survey.shares,
-                rho=(table.ledger.remaining - score_rho) * Fraction(self.named_share),
-                can_merge=engine.takes_merged,
-                is_allowed=survey.is_allowed,
-            )
-            joint.measure()
-            model = fit(_evidence(asked, earlier), warm_start=model)
+        if run.measure_joint(survey, joint, model):
+            model = run.fitted(model)
 
         # SELECT by the errors of that model, MEASURE and GENERATE again.
         # What the plan expected comes last in the union: where both know a part, what the batch
@@ -279,25 +217,180 @@ class Auto(Mechanism):
             model,
             strongest,
             {**guesses, **expected},
-            score_rho,
+            run.score_rho,
             relative_model_error=self.relative_model_error,
         )
-        survey.measure_batch(errors, weights, table.ledger.remaining)
         # The last batch spends exactly what is left, whatever was spent before: a budget that
         # remains would have bought precision.
-        last = fit(_evidence(asked, earlier), warm_start=model)
-        return findings.attached_to(last, named.cautions())
+        survey.measure_batch(errors, weights, table.ledger.remaining)
+        return run.result(run.fitted(model), named)
 
     def _is_informative(self, table: PrivateTable, scored: Sequence[Clique], rho: Fraction) -> bool:
         return is_informative(table, scored, rho, max_noise_share=self.max_noise_share)
 
 
-def _evidence(table: PrivateTable, earlier: "Drifting | None") -> list[LinearMeasurement]:
-    """All that a model is fitted to: what was measured, and what an earlier release still says."""
-    return [*table.released, *(() if earlier is None else earlier.carry(table.released))]
+@final
+class _Run:
+    """The steps of one release by `Auto`, and what does not change between them.
 
+    Everything here follows from public input until `measure_columns` is called.
 
-def _measure_columns(table: PrivateTable, shares: Mapping[Clique, Fraction], rho: Fraction) -> None:
-    """Measure all columns, with the split of ``rho`` that has the least expected L1 error."""
-    for clique, share in shares.items():
-        table.measure(clique, rho=rho * share)
+    Parameters
+    ----------
+    mechanism
+        The shares of the budget, and the limits.
+    earlier, table, workload, engine, constraints, report
+        As in `Auto.release_after`.
+    """
+
+    def __init__(
+        self,
+        mechanism: Auto,
+        earlier: "Drifting | None",
+        table: PrivateTable,
+        *,
+        workload: Workload,
+        engine: Engine,
+        constraints: Sequence[Constraint],
+        report: Report,
+    ) -> None:
+        self._mechanism = mechanism
+        self._earlier = earlier
+        self._asked = table
+        self._workload = workload
+        self._engine = engine
+        self._constraints = constraints
+        self._budget = table.ledger.remaining
+        self.score_rho = self.part_of_budget(mechanism.score_share)
+        """What the second scores cost, and the first ones at least."""
+        # What an engine knows of columns anyway need not be measured, neither now nor by a batch:
+        # of linked tables most columns of a view are those of rows that were drawn before. What it
+        # knows of wider marginals, published totals, is neither scored nor measured.
+        known = {marginal.clique for marginal in engine.known if len(marginal.clique) == 1}
+        self.table = table
+        """The table, beside whose answers stands what the engine knows of columns."""
+        if known and not isinstance(table, KnowingTable):
+            self.table = cast(PrivateTable, KnowingTable(table, engine))
+        self.candidates = Candidates(table.domain, workload, engine.known_sets)
+        """What may be scored."""
+        self.findings = Findings(self.candidates)
+        """What the release says of itself."""
+        weights = self.candidates.column_weights
+        unknown = {clique: weight for clique, weight in weights.items() if clique not in known}
+        self._column_shares = measurement_shares(table.domain, unknown)
+        # The fits of a release are rough ones: between the batches a model is only what errors are
+        # measured against, and a last one to the last digit would follow the noise.
+        self._fit = rough_fit(engine, table.domain, constraints, report)
+
+    def part_of_budget(self, share: float) -> Fraction:
+        """A share of what there was to spend at the start.
+
+        It is exact. With floats the last measurement could ask for a rounding error more than the
+        ledger has, and would be refused.
+        """
+        return self._budget * Fraction(share)
+
+    def measure_columns(self, rho: Fraction) -> None:
+        """Measure all columns, with the split of ``rho`` that has the least expected L1 error."""
+        for clique, share in self._column_shares.items():
+            self.table.measure(clique, rho=rho * share)
+
+    def first_score_rho(self) -> Fraction:
+        """What the first scores cost, once columns are measured.
+
+        The second ones keep `score_rho` even where the first cost more: they are of 2,000 pairs at
+        most, so their noise does not grow with the width of the table.
+        """
+        return first_score_rho(self.table, self.candidates, self.score_rho, budget=self._budget)
+
+    def survey(self) -> Survey:
+        """What scores and measures the table, at resolutions that an earlier release had, too."""
+        if self._earlier is None:
+            return self._survey_by({})
+        self._earlier.compare_columns(self.table.released)
+        return self._survey_by(self._earlier.groups)
+
+    def _survey_by(self, groups: Groups) -> Survey:
+        return Survey(
+            self.table,
+            self.candidates,
+            engine=self._engine,
+            constraints=self._constraints,
+            max_cells=self._mechanism.max_cells,
+            findings=self.findings,
+            groups=groups,
+        )
+
+    def named_marginals(self, survey: Survey, rho: Fraction) -> NamedMarginals:
+        """The marginals that the workload names, which have their share of ``rho``."""
+        return NamedMarginals(
+            self.table,
+            self._workload,
+            shares=survey.shares,
+            rho=rho * Fraction(self._mechanism.named_share),
+            can_merge=self._engine.takes_merged,
+            is_allowed=survey.is_allowed,
+            known=self._engine.known_sets,
+        )
+
+    def score_pairs(self, survey: Survey, rho: Fraction) -> tuple[Survey, Dependences]:
+        """Score how much all pairs depend, and say by which survey to go on.
+
+        With an earlier release it is scored how far pairs are from what that says. If everything
+        has moved, the rest goes as if there had been none, but for what that look cost.
+        """
+        if self._earlier is None:
+            return survey, survey.score_independence(rho)
+        drifted = self._earlier.score_drift(survey, self.candidates, rho)
+        if not self._earlier.has_moved:
+            return survey, drifted
+        afresh = self._survey_by({})
+        return afresh, afresh.score_independence(rho)
+
+    def guess_wider(
+        self, survey: Survey, strongest: Sequence[Clique], strengths: Mapping[Clique, float]
+    ) -> SquaredErrors:
+        """Expected squared errors of marginals wider than pairs, before any of them is scored."""
+        guesses = survey.guess_wider(strongest, strengths)
+        return guesses if self._earlier is None else {**guesses, **self._earlier.wider}
+
+    def joint_scores(self, survey: Survey) -> JointScores:
+        """The look for columns that depend all together, which nothing has been paid for yet."""
+        return JointScores(
+            self.table,
+            joint_sets(self.table.domain, self._workload),
+            shares=survey.shares,
+            rho=self.part_of_budget(self._mechanism.joint_share),
+        )
+
+    def measure_joint(self, survey: Survey, joint: JointScores, model: Model) -> bool:
+        """Score the sets of columns that may depend all together, and measure the strong ones;
+        whether there were any.
+        """
+        if not joint.scored:
+            return False
+        strong = joint.strong(model)
+        total = estimate_total(self.table.released)
+        self.findings.looked_for_joint(joint.scored, strong, stddev=joint.stddev, total=total)
+        if not strong:
+            return False
+        NamedMarginals(
+            self.table,
+            Workload(dict.fromkeys(strong, 1.0), are_named=True),
+            shares=survey.shares,
+            rho=(self.table.ledger.remaining - self.score_rho)
+            * Fraction(self._mechanism.named_share),
+            can_merge=self._engine.takes_merged,
+            is_allowed=survey.is_allowed,
+        ).measure()
+        return True
+
+    def fitted(self, warm_start: Model | None = None) -> Model:
+        """A model of all that was measured, and of what an earlier release still says."""
+        released = self._asked.released
+        carried = () if self._earlier is None else self._earlier.carry(released)
+        return self._fit([*released, *carried], warm_start=warm_start)
+
+    def result(self, model: Model, named: NamedMarginals) -> Model:
+        """The last model, with what is to be said of the rounds."""
+        return self.findings.attached_to(model, named.cautions())

@@ -130,6 +130,8 @@ class JointScores:
         """The sets that are scored; none if noise would hide them."""
         if not self._wanted.intersection(self.scored):
             self.scored = []
+        self.cost = rho if self.scored else Fraction(0)
+        """What the scores will cost: where nothing would be seen, nothing is paid."""
         n_groups = _MANY_GROUPS if len(self.scored) <= _FEW_SETS else _FEW_GROUPS
         self._coarsening = merged_to(table.domain, shares, n_groups)
         self.stddev = error_stddev(max(len(self.scored), 1), rho=rho, unit=unit)
