@@ -218,6 +218,7 @@ class LinkedRelease:
             declared={"package": [self._declared.content, schemas], "workload": workloads},
             others=others,
             facts=self._facts(),
+            anyway=self._settings.anyway,
         ) as self._kept:
             yield self
 

@@ -222,6 +222,7 @@ class Release:
             declared={"schema": self._schema.to_dict(), "workload": self._workload},
             others=others,
             facts=self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)},
+            anyway=self._settings.anyway,
         ) as self._kept:
             yield self
 

@@ -201,8 +201,11 @@ class Budget:
             self._append(file, entries, cost, run)
         return True
 
-    def check(self, ledger: PrivacyLedger, journal: Journal) -> None:
-        """Raise what `charge` would raise now, and charge nothing."""
+    def check(self, ledger: PrivacyLedger, journal: Journal, *, asks_more: bool = True) -> None:
+        """Raise what `charge` would raise now, and charge nothing.
+
+        A run that stopped and gave back its rest has nothing to pay unless it ``asks_more``.
+        """
         with self._open() as file:
             entries = self._entries(file)
             cost = self._cost_of(ledger, entries, ledger.budget, ledger.failure_delta)
@@ -210,8 +213,12 @@ class Budget:
                 self._settled(entries.account, cost)
                 return
             self._check_again(entries, journal, cost)
-            if journal.run in entries.returned:
+            if journal.run in entries.returned and asks_more:
                 self._settled(entries.account, entries.returned[journal.run])
+
+    def gave_back(self, journal: Journal) -> bool:
+        """Whether a run stopped, and its rest is to be charged again before it asks for more."""
+        return journal.run in self._read().returned
 
     def end(self, journal: Journal) -> None:
         """Note that a run has ended, and with which answers; once for each run.
@@ -236,7 +243,8 @@ class Budget:
                 )
 
     def give_back(self, ledger: PrivacyLedger, journal: Journal) -> bool:
-        """Have back what a run that stops for good did not spend; whether there was anything.
+        """Have back what a run that stops for good did not spend; whether it has anything back, now
+        or before.
 
         To be called once the run asks nothing more, with a journal that holds no answer that the
         ledger has not paid for. What may still be asked is charged again first, by `charge`. An
@@ -247,9 +255,11 @@ class Budget:
         with self._open() as file:
             entries = self._entries(file)
             run = journal.run
-            if run not in entries.runs or run in {*entries.ended, *entries.returned}:
+            if run not in entries.runs or run in entries.ended:
                 return False
             self._check_answers(entries, run, journal.hashes, journal.path)
+            if run in entries.returned:
+                return True
             whole = entries.runs[run]
             spent = self._cost_of(ledger, entries, ledger.spent, ledger.failure_delta_spent)
             left = Cost(

@@ -6,7 +6,7 @@ import json
 import platform
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from itertools import count
@@ -87,6 +87,7 @@ class Journal:
         self._path, self._settings = checked_path(path, "journal"), dict(settings)
         # Line 0 is the header; answers follow in the order in which they were asked for.
         self._next, self._n_recalled, self._n_made = 1, 0, 0
+        self._before_new: Callable[[], object] | None = None
         self._resumed: list[str] = []
         self._is_new = not _exists(path)
         self._began = now()
@@ -158,6 +159,17 @@ class Journal:
         return self._n_made == 0 and self._n_recalled > 0
 
     @property
+    def has_stopped(self) -> bool:
+        """Whether the run stopped over its input, and asked for nothing since."""
+        return has_stopped(self._file)
+
+    def before_new(self, pay: Callable[[], object]) -> None:
+        """Call ``pay`` once, before the first answer that is not there is made; what it raises goes
+        on.
+        """
+        self._before_new = pay
+
+    @property
     def has_ended(self) -> bool:
         """Whether the run asked for all that it wanted."""
         return has_ended(self._file)
@@ -173,6 +185,9 @@ class Journal:
             If it cannot be read, or is no answer to this one.
         """
         if self._is_at_end:
+            pay, self._before_new = self._before_new, None
+            if pay is not None:
+                pay()
             return None
         entry = self._file.entry(self._next, most_bytes=most_bytes(question, n_numbers))
         # Another question with this answer would be a release of something that was never asked.

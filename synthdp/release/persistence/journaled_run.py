@@ -44,6 +44,8 @@ class JournaledRun:
         What the whole run has spent.
     makes_way
         Whether the journal is renamed for another run where this one has stopped.
+    stops_again
+        Whether the run stopped before over its input, and is not to go on.
     is_part
         Whether this is about one of several tables, of which another is asked next: then the run
         does not end with it.
@@ -59,6 +61,7 @@ class JournaledRun:
         charge: Callable[[], object] | None = None,
         ledger: PrivacyLedger | None = None,
         makes_way: bool = False,
+        stops_again: bool = False,
         is_part: bool = False,
         began: str | None = None,
     ) -> None:
@@ -68,6 +71,7 @@ class JournaledRun:
         self._is_charged = False
         self._ledger = ledger
         self._makes_way = makes_way
+        self._stops_again = stops_again
         self._is_returned: bool | None = None
         self._is_part = is_part
         self._began = now() if began is None else began
@@ -144,9 +148,17 @@ class JournaledRun:
     def begin(self) -> None:
         """Charge the budget, unless that was done before the run was stopped.
 
-        Not sooner: of a file that cannot be read nothing is asked, so nothing is to be paid.
+        Not sooner: of a file that cannot be read nothing is asked, so nothing is to be paid. A run
+        that stopped, and is to stop again, has all its answers: its rest is charged only before a
+        new one, so that it says why it stopped whatever became of the budget since.
         Raises as `Budget.charge`.
         """
+        if self._stops_again and self._budget is not None and self._budget.gave_back(self._journal):
+            self._journal.before_new(self._pay)
+        else:
+            self._pay()
+
+    def _pay(self) -> None:
         if self._charge is None or self._is_charged:
             return
         self._is_charged = True  # an interrupt may come when the line is written already
@@ -234,6 +246,7 @@ def journaled_run(
     declared: Mapping[str, object],
     others: Mapping[str, object],
     facts: Mapping[str, Any],
+    anyway: bool,
 ) -> Iterator[JournaledRun]:
     """Open the journal of a run, and check that its whole budget can be charged, which
     `JournaledRun.begin` does.
@@ -251,6 +264,8 @@ def journaled_run(
         All else that decides what the run asks, as plain JSON values.
     facts
         What of the run is public besides; see `Journal`.
+    anyway
+        Whether it goes on over an input that it would stop over.
 
     Raises
     ------
@@ -286,6 +301,7 @@ def journaled_run(
         log(INFO, "journal %s: of a run that stopped; it is %s now", keeping.journal, moved)
     with Journal(keeping.journal, settings, facts) as journal:
         journal.check_charged(None if budget is None else budget.first)
+        stops_again = journal.has_stopped and not anyway
 
         def charge() -> None:
             assert budget is not None
@@ -300,10 +316,11 @@ def journaled_run(
             charge=None if budget is None else charge,
             ledger=ledger,
             makes_way=keeping.ended is not None,
+            stops_again=stops_again,
         )
         try:
-            if budget is not None:
-                budget.check(ledger, journal)  # before the rows are read, which may take long
+            if budget is not None:  # before the rows are read, which may take long
+                budget.check(ledger, journal, asks_more=not stops_again)
             yield run
         except BaseException:
             if not run.has_paid:  # a new journal would only be in the way

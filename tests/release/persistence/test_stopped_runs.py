@@ -89,7 +89,34 @@ def test_the_same_command_stops_again_and_pays_nothing(path, budget):
     before, lines = spent(budget), path.read_bytes()
     stopped(path, budget)
     assert (spent(budget), path.read_bytes()) == (before, lines)
-    assert kinds(budget) == ["run", "returned", "again", "returned"]
+    assert kinds(budget) == ["run", "returned"]
+
+
+def test_the_same_command_says_why_it_stopped_when_others_have_spent_the_rest(path, budget):
+    stopped(path, budget)
+    budget.add(rho=budget.show()["left"]["rho"] * 0.99, note="another release")
+    assert "column 'alive'" in str(stopped(path, budget))
+    assert kinds(budget) == ["run", "returned", "other"]
+
+
+def test_a_run_that_would_stop_no_more_pays_before_it_asks(path, budget, monkeypatch):
+    """Another version may take what this one stopped over: no answer is made that is not paid for."""
+    stopped(path, budget)
+    n_answers = len(answers(path))
+    budget.add(rho=budget.show()["left"]["rho"] * 0.99, note="another release")
+    monkeypatch.setattr("synthdp.release.release.Release._stop_unread", lambda *_: None)
+    with pytest.raises(BudgetExceededError, match="about epsilon"):
+        run(path, budget)
+    assert len(answers(path)) == n_answers
+    assert kinds(budget) == ["run", "returned", "other"]
+
+
+def test_a_budget_of_a_backup_is_charged_again_by_the_same_command(path, budget):
+    backup = Path(budget.path).read_bytes()
+    stopped(path, budget)
+    Path(budget.path).write_bytes(backup)
+    stopped(path, budget)
+    assert kinds(budget) == ["run", "returned"]
 
 
 @pytest.mark.parametrize("name", ["stop", "give_back"])
