@@ -158,6 +158,13 @@ def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
     smallest first.
     """
     waiting, order = list(shapes), []
+    # Factors of one shape make none that is larger, and of many children most messages are alike:
+    # they need no search, which takes the cube of their number.
+    for j in range(len(waiting) - 1, 0, -1):
+        i = waiting.index(waiting[j])
+        if i < j:
+            waiting.pop(j)
+            order.append((i, j))
     while len(waiting) > 1:
         pairs = [(i, j) for j in range(len(waiting)) for i in range(j)]
         # Greedy by the size of the product. Axes are all there, with length 1 where a factor has

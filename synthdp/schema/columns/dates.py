@@ -233,6 +233,9 @@ class DateColumn(TemporalColumn[date]):
         """A date or moment in any of the ways that ISO 8601 has."""
         return datetime.fromisoformat(text)
 
+    def _written_by(self) -> tuple[object, ...]:
+        return (self.type, self.timezone)
+
     def _read(self, values: Values) -> NDArray[np.float64]:
         seconds = self._read_limits(values)
         if self.type == "date":

@@ -41,6 +41,11 @@ N_PROBES = 500
 days. Python reads 100,000 of them a second.
 """
 
+_TRIED: set[tuple[object, ...]] = set()
+"""What was tried and found fit: a schema makes each of its columns several times, first with open
+bounds, then with what was learnt.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TemporalColumn(BinnedColumn, Generic[Moment]):
@@ -209,6 +214,9 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
         if self.format is None:
             return
         first, last = self._units.tolist()
+        trial = (type(self), *self._written_by(), self.format, self.resolution, first, last)
+        if trial in _TRIED:
+            return
         units = np.unique(np.linspace(first, last, N_PROBES).astype(np.int64).clip(first, last))
         units = np.union1d(units, np.arange(first, min(first + N_PROBES, last + 1)))
         read_back = self._read(np.array(self._texts(self.at(units)), dtype=object))
@@ -221,6 +229,11 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
             )
             way_out = "correct the format, or set a coarser synthdp.resolution"
             refuse(self.name, f"{problem}; {way_out}")
+        _TRIED.add(trial)
+
+    def _written_by(self) -> tuple[object, ...]:
+        """What decides how a value is written, beside format and resolution."""
+        return ()
 
     @classmethod
     def parse(cls, field: Field) -> Self:
