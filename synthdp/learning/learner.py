@@ -238,7 +238,7 @@ def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
     """A caution if nothing was told from noise, or only one value; empty if not."""
     if not learnt.stands_out:
         return f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
-    if not learnt.is_lone:
+    if not learnt.hidden:
         return ""
     way_out = "declare its bounds if it has others"
     if learnt.hidden < 1:

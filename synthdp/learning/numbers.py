@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
-from synthdp.learning.column_histograms import BEYOND, ColumnHistogram, are_single
+from synthdp.learning.column_histograms import BEYOND, OTHER_SIDE, ColumnHistogram, are_single
 from synthdp.learning.overshoot import Overshoot
 from synthdp.learning.refining import density_of
 from synthdp.learning.search_grid import SearchGrid
@@ -58,8 +58,10 @@ all else.
 DOUBTFUL = 0.3
 """Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a word."""
 
-HIDDEN_BEYOND = 0.4
-"""So are bounds beyond which noise could hide more than this part of all records."""
+HIDDEN, PROBABLE = 0.1, 0.5
+"""So are bounds beyond which noise hides more than this part of all records, as probably as not: so
+many change how the rows lie.
+"""
 
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have
@@ -132,11 +134,10 @@ class Learnt:
     """Whether any record was told from noise."""
     stddev: float
     """Standard deviation of the noise of what the density's points hold, at most."""
-    is_lone: bool = False
-    """Whether only one value was told from noise, where others could be or are."""
     hidden: float = 0.0
-    """Of such a column the share of records that may have another value, as far as noise tells; 1
-    where values may lie beyond all that numbers can have.
+    """Where only one value was told from noise, and another is made up beside it, the share of
+    records that may have others, as far as noise tells; 1 where values may lie beyond all that
+    numbers can have; else 0.
     """
     uncertainty: float = 0.0
     """By how many grid points the bounds are wrong, or less, as likely as not; 0 if they are
@@ -176,9 +177,10 @@ class Learnt:
     def has_doubtful_bounds(self) -> bool:
         """Whether the bounds are worth a word."""
         if self.overshoot is not None:
-            # Two cells, one beyond each end, may hold so many records and still look like noise.
-            hidden = 2 * sqrt(2) * self.overshoot.look.stddev
-            return self.overshoot.is_probable or hidden > HIDDEN_BEYOND * max(self.present, 1.0)
+            # What two cells hold, one beyond each end, is taken for noise.
+            noise = sqrt(2) * self.overshoot.look.stddev
+            hidden = _probability_of_more(HIDDEN * float(self.density.mass.sum()), 0.0, noise)
+            return self.overshoot.is_probable or hidden > PROBABLE
         return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
 
     def on_coarser_grid(self, fewer: int) -> "Learnt":
@@ -247,7 +249,6 @@ def learn_density(
         *first.present,
         first.stands_out,
         noisiest,
-        is_lone,
         hidden,
         uncertainty,
         overshoot,
@@ -511,12 +512,15 @@ def _is_alone(density: Density, first: ColumnHistogram, looks: Sequence[ColumnHi
     """
     point = int(density.starts[0])
     others, noise = _others(point, looks)
-    few = CONSTANT * float(density.mass.sum())
+    many = _probability_of_more(CONSTANT * float(density.mass.sum()), others, noise)
+    return others <= BEYOND * noise and many <= MAYBE and not _is_outermost(point, first)
+
+
+def _probability_of_more(most: float, counted: float, noise: float) -> float:
+    """How probable it is that more records than ``most`` are there, by a noisy count of them."""
     normal = NormalDist()
-    any_others = normal.cdf(others / noise)  # there are no fewer than none
-    many_others = normal.cdf((others - few) / noise)
-    is_few = others <= BEYOND * noise and many_others <= MAYBE * any_others
-    return is_few and not _is_outermost(point, first)
+    any_ = normal.cdf(counted / noise)  # there are no fewer than none
+    return normal.cdf((counted - most) / noise) / any_ if any_ > 0 else 0.0
 
 
 def _is_outermost(point: int, first: ColumnHistogram) -> bool:
@@ -567,7 +571,11 @@ def _with_a_neighbour(
     ):
         return density
     furthest = 0 if axis.largest is None else axis.largest
-    if look.above >= look.below or cell == 0:
+    # Numbers that begin at 0 go on above it, unless those below are told from noise.
+    is_below = look.below > (
+        OTHER_SIDE * look.stddev if point == 0 and not axis.is_calendar else look.above
+    )
+    if not is_below or cell == 0:
         to = int(first.cells_of(np.array([max(furthest, point)]))[0])
         stop = int(first.starts[min(max(to, cell + 1) + 1, len(first.counts))])
         return density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))

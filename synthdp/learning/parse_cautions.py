@@ -8,7 +8,7 @@ should be is for people to say who know the table. Counts that came from elsewhe
 place: there unread values are "missing", or in the first level.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
 from types import MappingProxyType
@@ -85,6 +85,7 @@ def unread_cautions(
     schema: Schema,
     measurements: Sequence[LinearMeasurement],
     unread: Mapping[str, UnreadCount] = MappingProxyType({}),
+    is_learnt: Collection[str] = (),
 ) -> list[str]:
     """What users should know of columns of which much was not read, from released measurements
     only.
@@ -99,6 +100,8 @@ def unread_cautions(
         Of columns with a place for unread values how many there are. Of those each is told of which
         the share stands clear of noise, by `CLEAR` standard deviations and by as many more as so
         many columns ask for, and is `SOME`.
+    is_learnt
+        Columns of which it was learnt whether values may be missing.
     """
     limit = significance(2 * len(schema.columns))
     cautions = []
@@ -116,7 +119,11 @@ def unread_cautions(
         if column.name in unread:  # of its suspects there is one: nearly all others are missing
             of_column = (
                 _unread_caution(
-                    column, unread[column.name], max(CLEAR, limit), is_bare=bool(of_column)
+                    column,
+                    unread[column.name],
+                    max(CLEAR, limit),
+                    is_bare=bool(of_column),
+                    is_learnt=column.name in is_learnt,
                 )
                 or of_column
             )
@@ -157,16 +164,19 @@ def unread_problem(column: Column, share: float) -> str:
 
 
 def _unread_caution(
-    column: Column, unread: UnreadCount, limit: float, *, is_bare: bool
+    column: Column, unread: UnreadCount, limit: float, *, is_bare: bool, is_learnt: bool
 ) -> list[str]:
     """What is said of unread values; ``is_bare`` of a column of which nearly all else is missing."""
     if unread.count <= limit * unread.stddev or unread.share < SOME:
         return []
     share = f"{100 * unread.share:.0f}" if unread.share >= 0.095 else f"{100 * unread.share:.2g}"
     none = "no value, or one that" if column.required else "a value that"
-    may_be_missing = (
-        ", or leave out constraints.required if values may be missing" if column.required else ""
-    )
+    may_be_missing = ""
+    if column.required:
+        way_out = (
+            "set constraints.required to false" if is_learnt else "leave out constraints.required"
+        )
+        may_be_missing = f", or {way_out} if values may be missing"
     place = (
         "no value in its place, as nearly all others have none"
         if is_bare

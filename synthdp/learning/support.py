@@ -228,7 +228,8 @@ class _Upwards:
         inner, outer = self.inner, self.outer
         cell = int(inner.cells_of(np.array([stop]))[0])
         edges = np.append(stop, inner.starts[cell + 1 :]) - stop
-        is_held = (inner.starts[:-1] >= lowest) & (inner.starts[1:] <= stop)
+        # Of a cell that the lowest place divides, all records lie above that.
+        is_held = (inner.starts[1:] > lowest) & (inner.starts[1:] <= stop)
         totals = []
         for start, end, count in zip(
             outer.starts[:-1].tolist(), outer.starts[1:].tolist(), outer.counts, strict=True

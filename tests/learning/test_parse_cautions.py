@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
+from helpers.homes import home
 
 import synthdp
 from synthdp.core import Coarsening, LinearMeasurement, UnreadColumnError, with_caution_code
-from synthdp.learning import levels_without_records, missing_caution, unread_cautions
+from synthdp.learning import learn_columns, levels_without_records, missing_caution, unread_cautions
 from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 4000
@@ -135,6 +136,27 @@ def test_a_required_column_of_which_nothing_was_read_is_named_as_well(case):
     assert " % of the records have no value, or one that is " in caution
     assert "or leave out constraints.required if values may be missing" in caution
     assert expected in caution
+
+
+def test_a_column_that_was_learnt_to_have_no_gaps_is_told_how_to_declare_them(monkeypatch):
+    """Noise hid 4 % of empty cells, and the caution told people to leave out what they had not said."""
+    hidden = {"required": True}
+    monkeypatch.setattr(home(learn_columns), "learnt_missing", lambda *_: hidden)
+    texts = np.resize(["a", "b", "b", *["a"] * 21, ""], N_ROWS)
+    frame = pd.DataFrame({"it": texts})
+    run = {"epsilon": 5.0, "delta": 1e-6, "mechanism": "independent"}
+    field = {"type": "boolean", "trueValues": ["a"], "falseValues": ["b"]}
+    required = {"name": "it", "constraints": {"required": True}} | field
+    (learnt,), (declared,) = (
+        synthdp.synthesize(frame, schema, **run).certificate["cautions"]
+        for schema in (
+            OpenSchema.from_kinds({"it": field}),
+            OpenSchema.from_dict({"fields": [required]}),
+        )
+    )
+    assert "leave out" not in learnt
+    assert "or set constraints.required to false if values may be missing" in learnt
+    assert "or leave out constraints.required if values may be missing" in declared
 
 
 LEARNT = {

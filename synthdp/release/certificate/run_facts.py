@@ -97,7 +97,8 @@ class RunFacts:
         unread
             Of columns with a place for unread values how many there are.
         """
-        said = [] if schema is None else unread_cautions(schema, measurements, unread)
+        open_ = [each.name for each in self.schema.open_columns if "missing" in each.open_parts]
+        said = [] if schema is None else unread_cautions(schema, measurements, unread, open_)
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,

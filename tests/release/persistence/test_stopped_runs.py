@@ -15,7 +15,7 @@ from helpers.stopped_runs import StopError, answers, stops
 
 import synthdp
 from synthdp.core import BudgetExceededError, ParameterError, PrivacyError, UnreadColumnError
-from synthdp.release import Budget, ChainedFile, Journal
+from synthdp.release import Budget, ChainedFile, Journal, Release
 
 N_ROWS = 2000
 FIELDS = [
@@ -104,7 +104,7 @@ def test_a_run_that_would_stop_no_more_pays_before_it_asks(path, budget, monkeyp
     stopped(path, budget)
     n_answers = len(answers(path))
     budget.add(rho=budget.show()["left"]["rho"] * 0.99, note="another release")
-    monkeypatch.setattr("synthdp.release.release.Release._stop_unread", lambda *_: None)
+    monkeypatch.setattr(Release, "_stop_unread", lambda *_: None)
     with pytest.raises(BudgetExceededError, match="about epsilon"):
         run(path, budget)
     assert len(answers(path)) == n_answers
