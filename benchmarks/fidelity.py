@@ -43,7 +43,7 @@ import numpy as np
 import pandas as pd
 from common.numeric_tables import NUMERIC_TABLES, NumericTable
 from common.own_units import OWN_UNITS_TABLES, OwnUnitsJudge, OwnUnitsTable
-from common.processes import Result, in_a_fork, peak_mb, results_of
+from common.processes import Result, add_worker, in_a_fork, peak_mb, results_of
 from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 
 from synthdp import synthesize
@@ -122,15 +122,7 @@ def _options() -> argparse.Namespace:
         help="judge rows in the units of the records; without names: all of them",
     )
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS, help="with --own-units")
-    parser.add_argument(
-        "--worker",
-        nargs=2,
-        metavar=("DATA SET", "MECHANISM"),
-        help="--runs in this process, as JSON",
-    )
-    parser.add_argument(
-        "--runs", nargs="+", metavar="WORKLOAD/EPSILON/SEED", help="with --worker: what to run"
-    )
+    add_worker(parser, "WORKLOAD/EPSILON/SEED")
     options = parser.parse_args()
     if options.own_units is not None:
         options.own_units = options.own_units or tuple(OWN_UNITS_TABLES)

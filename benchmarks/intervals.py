@@ -206,45 +206,34 @@ def _regression(frame: pd.DataFrame, mechanism: str, run: Run) -> Found:
 
 
 def adult(run: Run) -> Found:
-    source, schema, counts = _adult(run.data)
-    made = Release(
-        schema=schema,
-        settings=RunSettings(
-            epsilon=run.epsilon, delta=1e-9, mechanism="auto", adjacency="add-remove"
-        ),
-    ).of(source)
+    made, counts = _released(run, mechanism="auto")
     yield from _counts(made, counts, run.number)
 
 
 def adult_measured(run: Run) -> Found:
-    source, schema, counts = _adult(run.data)
-    made = Release(
-        schema=schema,
-        settings=RunSettings(
-            epsilon=run.epsilon,
-            delta=1e-9,
-            mechanism="auto",
-            engine=ColumnsOnly(),
-            adjacency="add-remove",
-        ),
-    ).of(source)
+    made, counts = _released(run, mechanism="auto", engine=ColumnsOnly())
     yield from (found for found in _counts(made, counts, run.number) if found[1] == "measured")
 
 
 def adult_pairs(run: Run) -> Found:
-    source, schema, counts = _adult(run.data)
-    made = Release(
-        schema=schema,
-        settings=RunSettings(
-            epsilon=run.epsilon,
-            delta=1e-9,
-            mechanism="gaussian",
-            workload="2-way",
-            engine=ColumnsOnly(),
-            adjacency="add-remove",
-        ),
-    ).of(source)
+    made, counts = _released(run, mechanism="gaussian", workload="2-way", engine=ColumnsOnly())
     yield from _counts(made, counts, run.number)
+
+
+def _released(
+    run: Run, *, mechanism: str, workload: str | None = None, engine: Engine | None = None
+) -> tuple[Synthesis, Any]:
+    """A release of Adult, and its exact counts."""
+    source, schema, counts = _adult(run.data)
+    settings = RunSettings(
+        epsilon=run.epsilon,
+        delta=1e-9,
+        mechanism=mechanism,
+        workload=workload,
+        engine=engine,
+        adjacency="add-remove",
+    )
+    return Release(schema=schema, settings=settings).of(source), counts
 
 
 def _counts(made: Synthesis, counts: Any, run: int) -> Found:

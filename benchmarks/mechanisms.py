@@ -37,7 +37,16 @@ from pathlib import Path
 import numpy as np
 from common.drawing import draw_errors
 from common.made_up import MADE_UP
-from common.processes import COSTS, Phases, Result, in_a_fork, peak_mb, results_of, synthdp_run
+from common.processes import (
+    COSTS,
+    Phases,
+    Result,
+    add_worker,
+    in_a_fork,
+    peak_mb,
+    results_of,
+    synthdp_run,
+)
 from common.results import FOLDER, Row, Rows, means, read_rows, write_rows
 from numpy.typing import NDArray
 
@@ -115,15 +124,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--results", type=Path, default=results, help="CSV file; the plot is written beside it"
     )
-    parser.add_argument(
-        "--worker",
-        nargs=2,
-        metavar=("DATA SET", "MECHANISM"),
-        help="--runs in this process, as JSON",
-    )
-    parser.add_argument(
-        "--runs", nargs="+", metavar="EPSILON/SEED", help="with --worker: what to run"
-    )
+    add_worker(parser, "EPSILON/SEED")
     options = parser.parse_args()
     lacking = [data_set for data_set in FILES if not (options.data / FILES[data_set]).exists()]
     if asked := [data_set for data_set in lacking if data_set in (options.data_sets or ())]:

@@ -1,5 +1,6 @@
 """Processes of benchmarks: with one thread, in limits of time and memory, and what they cost."""
 
+import argparse
 import json
 import os
 import resource
@@ -38,6 +39,25 @@ def synthdp_run(*arguments: object) -> dict[str, float]:
     return dict(
         zip(COSTS, (wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), strict=True)
     )
+
+
+def add_worker(parser: argparse.ArgumentParser, run: str) -> None:
+    """Add the options by which a benchmark starts itself again for some runs.
+
+    Parameters
+    ----------
+    parser
+        Of the benchmark.
+    run
+        What a run is called by.
+    """
+    parser.add_argument(
+        "--worker",
+        nargs=2,
+        metavar=("DATA SET", "MECHANISM"),
+        help="--runs in this process, as JSON",
+    )
+    parser.add_argument("--runs", nargs="+", metavar=run, help="with --worker: what to run")
 
 
 def results_of(command: Sequence[str]) -> Iterator[Result]:

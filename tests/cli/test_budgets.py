@@ -7,7 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
+from helpers.cli_runs import (
+    CREATE_BUDGET,
+    assert_one_line,
+    invoke,
+    lay_out,
+    names_in,
+    run_arguments,
+)
 from helpers.failing_runs import failing
 from helpers.homes import home
 
@@ -17,17 +24,6 @@ from synthdp.release import Journal
 
 held_table = home(HeldTableReader)
 
-CREATE = (
-    "budget",
-    "create",
-    "b",
-    "--epsilon",
-    "2",
-    "--delta",
-    "1e-6",
-    "--population",
-    "people of a town",
-)
 RUN = run_arguments("--mechanism", "independent", "--budget", "b")
 
 
@@ -35,7 +31,7 @@ RUN = run_arguments("--mechanism", "independent", "--budget", "b")
 def here(tmp_path, monkeypatch):
     lay_out(tmp_path)
     monkeypatch.chdir(tmp_path)
-    assert invoke(*CREATE).code == 0
+    assert invoke(*CREATE_BUDGET).code == 0
 
 
 def shown():
@@ -70,9 +66,12 @@ def test_a_run_is_charged_and_says_where_its_journal_is():
 
 def test_how_costs_add_up_is_told_until_it_is_settled():
     open_text = "the first run settles it, auto and privmrf in Gaussian DP"
-    assert open_text in invoke(*CREATE[:2], "open", *CREATE[3:]).err
+    assert open_text in invoke(*CREATE_BUDGET[:2], "open", *CREATE_BUDGET[3:]).err
     assert open_text in invoke("budget", "show", "open").out.decode()
-    assert open_text not in invoke(*CREATE[:2], "chosen", *CREATE[3:], "--accounting", "zcdp").err
+    assert (
+        open_text
+        not in invoke(*CREATE_BUDGET[:2], "chosen", *CREATE_BUDGET[3:], "--accounting", "zcdp").err
+    )
     assert open_text not in invoke("budget", "show", "chosen").out.decode()
     assert invoke(*run_arguments("--budget", "open")).code == 0
     assert open_text not in invoke("budget", "show", "open").out.decode()
@@ -208,7 +207,7 @@ def test_a_note_without_a_budget_is_refused():
 
 
 def test_create_refuses_what_makes_no_budget():
-    assert_one_line(invoke(*CREATE), 1)
+    assert_one_line(invoke(*CREATE_BUDGET), 1)
     new = ("budget", "create", "new", "--epsilon=1", "--delta=1e-6", "--population", "x")
     for more in (
         ("--adjacency", "x"),

@@ -6,7 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.cli_runs import assert_one_line, invoke, lay_out, names_in, run_arguments
+from helpers.cli_runs import (
+    CREATE_BUDGET,
+    assert_one_line,
+    invoke,
+    lay_out,
+    names_in,
+    run_arguments,
+)
 
 from synthdp.cli import Terminated
 from synthdp.release import Journal
@@ -88,17 +95,7 @@ def stopping(note):
 )
 def test_what_is_no_journal_is_refused(command):
     Path("dir").mkdir()
-    invoke(
-        "budget",
-        "create",
-        "b",
-        "--epsilon",
-        "2",
-        "--delta",
-        "1e-6",
-        "--population",
-        "people of a town",
-    )
+    invoke(*CREATE_BUDGET)
     for name in ("in.csv", "nothing", "b", "dir", "a\nb", "-"):
         assert_one_line(invoke("journal", command[0], name, *command[1:]), 1)
     assert not Path("x").exists()

@@ -10,9 +10,8 @@ from helpers.cli_runs import (
     FIELDS,
     assert_one_line,
     invoke,
-    lay_out,
     names_in,
-    run_arguments,
+    saved_model,
     write,
 )
 from helpers.homes import home
@@ -28,22 +27,8 @@ batches = home(arrow_batches)
 def model(tmp_path_factory):
     """A saved model whose table has ids."""
     folder = tmp_path_factory.mktemp("model")
-    lay_out(folder)
     ids = {"name": "id", "type": "integer", "synthdp": {"kind": "id"}}
-    write(folder / "schema.json", json.dumps({"fields": [*FIELDS, ids]}))
-    arguments = run_arguments(
-        "--save",
-        folder / "m.synthdp",
-        "--mechanism",
-        "independent",
-        source=folder / "in.csv",
-        schema=folder / "schema.json",
-        output=folder / "out.csv",
-        epsilon="20",
-    )
-    done = invoke(*arguments)
-    assert done.code == 0, done.err
-    return (folder / "m.synthdp").read_bytes()
+    return saved_model(folder, [*FIELDS, ids])
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from tests.helpers.cli_runs import (
     lay_out,
     names_in,
     run_arguments,
+    saved_model,
     write,
 )
 
@@ -21,19 +22,7 @@ from tests.helpers.cli_runs import (
 def model(tmp_path_factory):
     """A saved model, and an empty folder beside it."""
     folder = tmp_path_factory.mktemp("model")
-    lay_out(folder)
-    arguments = run_arguments(
-        "--save",
-        folder / "m.synthdp",
-        "--mechanism",
-        "independent",
-        source=folder / "in.csv",
-        schema=folder / "schema.json",
-        output=folder / "out.csv",
-        epsilon="20",
-    )
-    assert invoke(*arguments).code == 0
-    return (folder / "m.synthdp").read_bytes()
+    return saved_model(folder, FIELDS)
 
 
 @pytest.fixture

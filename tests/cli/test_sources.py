@@ -18,6 +18,8 @@ AGE = {
     "constraints": {"minimum": 0, "maximum": 9, "required": True},
 }
 BUDGET = ("--epsilon", "5", "--delta", "1e-6")
+VIEW = ("--source", "duckdb:///people.db", "--table", "v")
+RUN_VIEW = ("run", *VIEW, "-s", "schema.json", *BUDGET, "-o", "o.csv")
 
 
 @pytest.fixture
@@ -86,18 +88,7 @@ def test_no_output_replaces_the_database(option, people):
 def test_a_table_may_be_called_as_an_option_is_for_short():
     with duckdb.connect("people.db") as connection:
         connection.execute("CREATE VIEW v AS FROM people")
-    run = invoke(
-        "run",
-        "--source",
-        "duckdb:///people.db",
-        "--table",
-        "v",
-        "-s",
-        "schema.json",
-        *BUDGET,
-        "-o",
-        "o.csv",
-    )
+    run = invoke(*RUN_VIEW)
     assert run.code == exits.DONE, run.err
 
 
@@ -130,18 +121,7 @@ def test_ctrl_c_ends_a_query_of_hours(monkeypatch):
     monkeypatch.setattr(duckdb, "connect", connected)
     monkeypatch.setattr(EngineFrame, "asked", interrupted)
     try:
-        run = invoke(
-            "run",
-            "--source",
-            "duckdb:///people.db",
-            "--table",
-            "v",
-            "-s",
-            "schema.json",
-            *BUDGET,
-            "-o",
-            "o.csv",
-        )
+        run = invoke(*RUN_VIEW)
     finally:
         for timer in timers:
             timer.cancel()

@@ -189,7 +189,8 @@ def estimate_with_the_exact_number(monkeypatch):
     monkeypatch.setattr(FilledTable, "released", property(released))
 
 
-def state_the_exact_number(monkeypatch):
+def _noted_lengths(monkeypatch):
+    """A list that gets the exact number of rows of each table that is read."""
     counted = []
     source = held_table.source_of
     monkeypatch.setattr(
@@ -197,6 +198,11 @@ def state_the_exact_number(monkeypatch):
         "source_of",
         lambda coded, schema: counted.append(len(coded.columns[0])) or source(coded, schema),
     )
+    return counted
+
+
+def state_the_exact_number(monkeypatch):
+    counted = _noted_lengths(monkeypatch)
     monkeypatch.setattr(run_facts, "clear_total", lambda _: counted[-1])
 
 
@@ -221,13 +227,7 @@ def charge_by_the_records(monkeypatch):
 
 
 def fit_the_exact_number(monkeypatch):
-    counted = []
-    source = held_table.source_of
-    monkeypatch.setattr(
-        held_table,
-        "source_of",
-        lambda coded, schema: counted.append(len(coded.columns[0])) or source(coded, schema),
-    )
+    counted = _noted_lengths(monkeypatch)
     monkeypatch.setattr(graphical_model, "estimate_total", lambda _: float(counted[-1]))
 
 

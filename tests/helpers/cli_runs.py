@@ -27,6 +27,19 @@ HEADER = "town,age,code\n"
 ROWS = f"A,30,01\nB,40,02\n{CANARY},50,\nA,7,01\nA,30,01\nB,40,02\nA,50,02\nA,7,01\n" * 400
 """An eighth of them without a code: not so many that it is worth a caution."""
 
+CREATE_BUDGET = (
+    "budget",
+    "create",
+    "b",
+    "--epsilon",
+    "2",
+    "--delta",
+    "1e-6",
+    "--population",
+    "people of a town",
+)
+"""Arguments that make a budget called ``b``."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -103,3 +116,22 @@ def assert_one_line(outcome, code):
 def rescued_path(outcome):
     """The file that the message says what was paid for is kept in."""
     return outcome.err.split("synthdp sample ", 1)[1].split(" -o OUT", 1)[0].strip("'")
+
+
+def saved_model(folder, fields):
+    """The bytes of a saved model of the table that `lay_out` puts into a folder."""
+    lay_out(folder)
+    write(folder / "schema.json", json.dumps({"fields": fields}))
+    arguments = run_arguments(
+        "--save",
+        folder / "m.synthdp",
+        "--mechanism",
+        "independent",
+        source=folder / "in.csv",
+        schema=folder / "schema.json",
+        output=folder / "out.csv",
+        epsilon="20",
+    )
+    done = invoke(*arguments)
+    assert done.code == 0, done.err
+    return (folder / "m.synthdp").read_bytes()

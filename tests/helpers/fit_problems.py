@@ -31,6 +31,12 @@ PROBLEMS = {
     "one level": [("one",), ("a", "one", "b")],
 }
 
+SMALL_PROBLEMS = {
+    name: cliques
+    for name, cliques in PROBLEMS.items()
+    if name not in ("all pairs", "overlapping three-ways")
+} | {"unmeasured": [("b", "c")]}
+"""Those for engines that work on the whole table, and one that leaves attributes unmeasured."""
 
 FINE_COARSE = Constraint.determines("c", "a", [2, 0, 0, 1], 3)
 FORBIDDEN = Constraint(("d", "b"), np.array([[True, False], [True, True]]))

@@ -21,48 +21,47 @@ import pandas as pd
 
 MEGABYTES, SECONDS = 200, 10
 
+JSON_VALUES = (
+    None,
+    True,
+    -1,
+    0,
+    0.5,
+    1e308,
+    10**30,
+    float("nan"),
+    float("-inf"),
+    "",
+    "x",
+    "\x1b[2J",
+    "town",
+    [],
+    {},
+    [[]],
+    {"a": 1},
+)
+"""In place of any value of JSON, of whatever file."""
+
 ODD = (
-    *(
-        None,
-        True,
-        -1,
-        0,
-        0.5,
-        1e308,
-        10**30,
-        float("nan"),
-        float("-inf"),
-        "",
-        "x",
-        "\x1b[2J",
-        "\ud800",
-        "u",
-        "town",
-    ),
-    *(
-        [],
-        {},
-        [[]],
-        {"a": 1},
-        ["u"],
-        "1e999",
-        "9" * 5000,
-        "-1/2",
-        "../../etc/passwd",
-        "file:///etc/passwd",
-    ),
-    *(
-        "%Y" * 50,
-        "{0.__class__}",
-        "(" * 200,
-        "!!python/object/apply:os.system [id]",
-        2**63,
-        10**400,
-        [0] * 300,
-    ),
+    *JSON_VALUES,
+    "\ud800",
+    "u",
+    ["u"],
+    "1e999",
+    "9" * 5000,
+    "-1/2",
+    "../../etc/passwd",
+    "file:///etc/passwd",
+    "%Y" * 50,
+    "{0.__class__}",
+    "(" * 200,
+    "!!python/object/apply:os.system [id]",
+    2**63,
+    10**400,
+    [0] * 300,
     "2026-13-45",
 )
-"""In place of any value of JSON."""
+"""Those, and texts and numbers that schemas and settings have a use for."""
 
 SCHEMA = {
     "fields": [

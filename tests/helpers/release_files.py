@@ -9,7 +9,7 @@ import zipfile
 from hashlib import sha256
 
 import numpy as np
-from helpers.mutated_files import odd_once
+from helpers.mutated_files import JSON_VALUES, odd_once
 
 MANIFEST, SUMS = "synthesis.json", "SHA256SUMS"
 
@@ -66,28 +66,6 @@ def replaced(name, content):
     return forge
 
 
-ODD = (
-    None,
-    True,
-    -1,
-    0,
-    0.5,
-    1e308,
-    10**30,
-    float("nan"),
-    float("-inf"),
-    "",
-    "x",
-    "\x1b[2J",
-    "town",
-    [],
-    {},
-    [[]],
-    {"a": 1},
-)
-"""In place of any JSON value."""
-
-
 def mutated(members, rng):
     """Members of which one or two are changed somewhere, with checksums that hold but for one time
     in ten.
@@ -115,4 +93,4 @@ def _odd_json(data, rng):
         content = json.loads(data)
     except ValueError:
         return data
-    return json.dumps(content).encode() if odd_once(content, ODD, rng) else data
+    return json.dumps(content).encode() if odd_once(content, JSON_VALUES, rng) else data

@@ -1,14 +1,13 @@
 """Events cost what they say, exactly; the ledger is a filter that cannot be talked round."""
 
 import json
-import threading
-import time
 from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 from math import inf, nan
 
 import numpy as np
 import pytest
+from helpers.racing import n_refused
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -316,33 +315,13 @@ def test_a_cost_is_read_once():
 
 
 def test_many_threads_spend_exactly_the_budget(monkeypatch):
-    """Threads switch while a cost is compared with the budget, the worst moment there is."""
     book, n_threads, n_each = ledger(), 8, 30
     cost = book.budget / (n_threads * n_each // 2)
-    start, refused = threading.Barrier(n_threads), []
-    compare = Fraction.__gt__
-
-    def slow_comparison(one, other):
-        answer = compare(one, other)
-        time.sleep(1e-4)
-        return answer
-
-    def spend():
-        start.wait()
-        for _ in range(n_each):
-            try:
-                book.charge(marginal(cost))
-            except BudgetExceededError:
-                refused.append(1)
-
-    monkeypatch.setattr(Fraction, "__gt__", slow_comparison)
-    threads = [threading.Thread(target=spend) for _ in range(n_threads)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    refused = n_refused(
+        monkeypatch, lambda: book.charge(marginal(cost)), n_threads=n_threads, n_each=n_each
+    )
     assert book.remaining == 0
-    assert len(book.events) == len(refused) == n_threads * n_each // 2
+    assert len(book.events) == refused == n_threads * n_each // 2
 
 
 def test_the_ledger_cannot_be_refilled():

@@ -2,14 +2,13 @@
 twice.
 """
 
-import threading
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nan
 
 import numpy as np
 import pytest
+from helpers.racing import n_refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -170,33 +169,13 @@ def test_a_delta_is_read_once():
 
 
 def test_many_threads_spend_exactly_the_part_of_delta(monkeypatch):
-    """Threads switch while a delta is compared with what is left, the worst moment there is."""
     book, n_threads, n_each = ledger(failure_delta=1e-7), 8, 12
     own = book.failure_delta / (n_threads * n_each // 2)
-    start, refused = threading.Barrier(n_threads), []
-    compare = Fraction.__gt__
-
-    def slow_comparison(one, other):
-        answer = compare(one, other)
-        time.sleep(1e-4)
-        return answer
-
-    def spend():
-        start.wait()
-        for _ in range(n_each):
-            try:
-                book.charge(Fails(own=own))
-            except BudgetExceededError:
-                refused.append(1)
-
-    monkeypatch.setattr(Fraction, "__gt__", slow_comparison)
-    threads = [threading.Thread(target=spend) for _ in range(n_threads)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    refused = n_refused(
+        monkeypatch, lambda: book.charge(Fails(own=own)), n_threads=n_threads, n_each=n_each
+    )
     assert book.failure_delta_spent == book.failure_delta
-    assert len(book.events) == len(refused) == n_threads * n_each // 2
+    assert len(book.events) == refused == n_threads * n_each // 2
 
 
 def test_other_events_do_not_fail():

@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from oracles.inference import marginal_of, noisy
+from helpers.fit_problems import DOMAIN, SMALL_PROBLEMS, measured
+from oracles.inference import marginal_of
 
 from synthdp.core import (
     Coarsening,
@@ -25,41 +26,15 @@ from synthdp.inference import (
 
 ENGINES = [GraphicalModelEngine, DirectEngine]
 
-DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
-PROBLEMS = {
-    "tree": [("a", "b"), ("b", "c")],
-    "cycle": [("a", "b"), ("b", "c"), ("c", "a")],
-    "axes in another order": [("c", "a"), ("d", "c")],
-    "disconnected": [("a", "b"), ("c", "d")],
-    "nested": [("a",), ("b", "a"), ("a", "b", "c"), ("c",)],
-    "repeats": [("a", "b"), ("b", "a"), ("a", "b"), ("c",)],
-    "empty clique": [(), ("a", "b"), ()],
-    "only the empty clique": [()],
-    "one level": [("one",), ("a", "one", "b")],
-    "unmeasured": [("b", "c")],
-}
-
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
 def engine(request):
     return request.param
 
 
-@pytest.fixture
-def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
-        DOMAIN.shape
-    )
-
-
-def measured(joint, cliques, *, seed=0, stddev=10.0):
-    rng = np.random.default_rng(seed)
-    return noisy(rng, joint, DOMAIN, cliques, stddev * rng.uniform(0.5, 3.0, len(cliques)))
-
-
-@pytest.fixture(params=PROBLEMS)
+@pytest.fixture(params=SMALL_PROBLEMS)
 def model(request, engine, joint):
-    return engine().estimate(DOMAIN, measured(joint, PROBLEMS[request.param]))
+    return engine().estimate(DOMAIN, measured(joint, SMALL_PROBLEMS[request.param]))
 
 
 def test_marginals_are_non_negative_consistent_and_add_up_to_the_total(model):
@@ -76,7 +51,7 @@ def test_marginals_are_non_negative_consistent_and_add_up_to_the_total(model):
 
 
 def test_the_total_is_the_weighted_mean_of_the_sums(engine, joint):
-    measurements = measured(joint, PROBLEMS["nested"])
+    measurements = measured(joint, SMALL_PROBLEMS["nested"])
     assert engine().estimate(DOMAIN, measurements).total == pytest.approx(
         estimate_total(measurements)
     )
@@ -91,11 +66,11 @@ def test_attributes_that_are_not_measured_are_uniform_and_independent(engine, jo
     np.testing.assert_allclose(model.marginal(("c", "d")).values, model.total / 8, rtol=1e-6)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", SMALL_PROBLEMS)
 def test_an_expressible_distribution_is_recovered_as_noise_vanishes(engine, joint, problem):
     """The measured marginals, and with them the maximum-entropy distribution that has them."""
-    model = engine().estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=1e-4))
-    for clique in PROBLEMS[problem]:
+    model = engine().estimate(DOMAIN, measured(joint, SMALL_PROBLEMS[problem], stddev=1e-4))
+    for clique in SMALL_PROBLEMS[problem]:
         np.testing.assert_allclose(
             model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=0.5
         )

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.fit_problems import DOMAIN, SMALL_PROBLEMS, measured
 from oracles.inference import least_loss, marginal_of, noisy, whitened
 
 from synthdp.core import (
@@ -29,37 +30,12 @@ from synthdp.inference import (
     NetworkForm,
 )
 
-DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
-PROBLEMS = {
-    "tree": [("a", "b"), ("b", "c")],
-    "cycle": [("a", "b"), ("b", "c"), ("c", "a")],
-    "axes in another order": [("c", "a"), ("d", "c")],
-    "disconnected": [("a", "b"), ("c", "d")],
-    "nested": [("a",), ("b", "a"), ("a", "b", "c"), ("c",)],
-    "repeats": [("a", "b"), ("b", "a"), ("a", "b"), ("c",)],
-    "empty clique": [(), ("a", "b"), ()],
-    "only the empty clique": [()],
-    "one level": [("one",), ("a", "one", "b")],
-    "unmeasured": [("b", "c")],
-}
 # Fits the noise as the exact engines do, so that losses can be compared.
 CLOSE = AdaptiveDescent(learning_rate=0.003, stop_at_noise=False)
 
 
 def small(**options):
     return GenerativeNetworkEngine(**({"n_components": 60, "hidden": (32, 32)} | options))
-
-
-@pytest.fixture
-def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
-        DOMAIN.shape
-    )
-
-
-def measured(joint, cliques, *, seed=0, stddev=10.0):
-    rng = np.random.default_rng(seed)
-    return noisy(rng, joint, DOMAIN, cliques, stddev * rng.uniform(0.5, 3.0, len(cliques)))
 
 
 # --- the network --------------------------------------------------------------------------------
@@ -112,7 +88,7 @@ def test_a_network_starts_at_given_components_or_around_their_mean():
 @pytest.mark.parametrize("problem", ["tree", "cycle", "nested", "axes in another order"])
 @pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")
 def test_the_loss_falls_to_near_the_least(joint, problem):
-    measurements = measured(joint, PROBLEMS[problem], stddev=5.0)
+    measurements = measured(joint, SMALL_PROBLEMS[problem], stddev=5.0)
     model = small(driver=CLOSE).estimate(DOMAIN, measurements)
     assert isinstance(model, MixtureModel)
     assert (model.status.ended, model.status.caution) == ("stalled", "")
@@ -131,7 +107,7 @@ def test_the_loss_falls_to_near_the_least(joint, problem):
 
 @pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")
 def test_the_loss_falls_as_iterations_are_added_and_a_fit_cut_short_says_so(joint):
-    measurements = measured(joint, PROBLEMS["cycle"], stddev=1.0)
+    measurements = measured(joint, SMALL_PROBLEMS["cycle"], stddev=1.0)
     losses, seen = [], []
     for limit in (1, 10, 100, 500):
         driver = AdaptiveDescent(learning_rate=0.003, max_iterations=limit)
@@ -150,10 +126,12 @@ def test_the_loss_falls_as_iterations_are_added_and_a_fit_cut_short_says_so(join
     assert "(generative-network) was stopped after 3 iterations" in cut.status.caution
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", SMALL_PROBLEMS)
 def test_an_expressible_distribution_is_recovered_as_noise_vanishes(joint, problem):
-    model = small(driver=CLOSE).estimate(DOMAIN, measured(joint, PROBLEMS[problem], stddev=1e-3))
-    for clique in PROBLEMS[problem]:
+    model = small(driver=CLOSE).estimate(
+        DOMAIN, measured(joint, SMALL_PROBLEMS[problem], stddev=1e-3)
+    )
+    for clique in SMALL_PROBLEMS[problem]:
         np.testing.assert_allclose(
             model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=5.0
         )
@@ -193,7 +171,7 @@ def test_one_component_is_a_product():
 
 
 def test_the_seed_decides_and_nothing_else(joint):
-    measurements = measured(joint, PROBLEMS["cycle"])
+    measurements = measured(joint, SMALL_PROBLEMS["cycle"])
     state = np.random.get_state()[1].copy()  # noqa: NPY002 - it must not be touched
     first, again, other = (small(seed=seed).estimate(DOMAIN, measurements) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.levels, again.levels)
@@ -229,7 +207,7 @@ def test_rows_keep_to_constraints(joint):
 
 
 def test_a_model_survives_being_saved(joint):
-    model = small().estimate(DOMAIN, measured(joint, PROBLEMS["cycle"]))
+    model = small().estimate(DOMAIN, measured(joint, SMALL_PROBLEMS["cycle"]))
     state, arrays = model.to_state()
     loaded = MixtureModel.from_state(json.loads(json.dumps(state)), arrays, DOMAIN)
     assert (loaded.total, loaded.status) == (model.total, model.status)
@@ -241,7 +219,7 @@ def test_a_model_survives_being_saved(joint):
 
 def test_torch_agrees_with_numpy(joint):
     pytest.importorskip("torch")
-    measurements = measured(joint, PROBLEMS["cycle"])
+    measurements = measured(joint, SMALL_PROBLEMS["cycle"])
     driver = AdaptiveDescent(learning_rate=0.003, max_iterations=30)
     levels = [
         small(driver=driver, device=device).estimate(DOMAIN, measurements).levels
@@ -254,7 +232,7 @@ def test_a_gpu_agrees_with_numpy(joint):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("no GPU here")
-    measurements = measured(joint, PROBLEMS["cycle"])
+    measurements = measured(joint, SMALL_PROBLEMS["cycle"])
     driver = AdaptiveDescent(learning_rate=0.003, max_iterations=30)
     levels = [
         small(driver=driver, device=device).estimate(DOMAIN, measurements).levels

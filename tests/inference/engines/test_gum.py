@@ -35,13 +35,6 @@ def engine(request):
     return request.param
 
 
-@pytest.fixture
-def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
-        DOMAIN.shape
-    )
-
-
 @pytest.mark.parametrize("problem", ["cycle", "all pairs", "overlapping three-ways"])
 @pytest.mark.parametrize("rounding", [True, False])
 def test_tables_match_the_pseudo_marginals(joint, problem, rounding):

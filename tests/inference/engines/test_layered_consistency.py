@@ -34,13 +34,6 @@ from synthdp.inference import (
 ENGINE = LayeredConsistencyEngine()
 
 
-@pytest.fixture
-def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
-        DOMAIN.shape
-    )
-
-
 def disagreement(model, *, wide):
     """By how much, in total variation, two tables differ on what they share: columns and pairs, or
     all they share.

@@ -46,13 +46,6 @@ def engine(request):
     return request.param
 
 
-@pytest.fixture
-def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
-        DOMAIN.shape
-    )
-
-
 @given(st.data())
 @settings(max_examples=examples(100), deadline=None)
 def test_joints_of_a_region_graph_imply_every_shared_marginal(data):

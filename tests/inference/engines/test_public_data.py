@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.fit_problems import DOMAIN, SMALL_PROBLEMS
 from helpers.seldom import often
 from oracles.inference import (
     least_loss,
@@ -40,19 +41,6 @@ pytestmark = pytest.mark.filterwarnings(
 )  # fits are cut short to save time
 
 TIGHT = MirrorDescent(tolerance=1e-8, window=30)
-DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
-PROBLEMS = {
-    "tree": [("a", "b"), ("b", "c")],
-    "cycle": [("a", "b"), ("b", "c"), ("c", "a")],
-    "axes in another order": [("c", "a"), ("d", "c")],
-    "disconnected": [("a", "b"), ("c", "d")],
-    "nested": [("a",), ("b", "a"), ("a", "b", "c"), ("c",)],
-    "repeats": [("a", "b"), ("b", "a"), ("a", "b"), ("c",)],
-    "empty clique": [(), ("a", "b"), ()],
-    "only the empty clique": [()],
-    "one level": [("one",), ("a", "one", "b")],
-    "unmeasured": [("b", "c")],
-}
 
 
 def every_row(domain):
@@ -82,13 +70,6 @@ def table_of(domain, columns):
             domain.shape
         )
         * 1.0
-    )
-
-
-@pytest.fixture
-def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
-        DOMAIN.shape
     )
 
 
@@ -164,14 +145,16 @@ def test_the_whole_domain_as_support_gives_what_the_direct_engine_gives():
         )
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", SMALL_PROBLEMS)
 def test_an_expressible_distribution_is_recovered_as_noise_vanishes(joint, problem):
     rng = np.random.default_rng(3)
     truth = np.where(rng.random(DOMAIN.shape) < 0.6, joint, 0.0)
-    measurements = noisy(rng, truth, DOMAIN, PROBLEMS[problem], [1e-4] * len(PROBLEMS[problem]))
+    measurements = noisy(
+        rng, truth, DOMAIN, SMALL_PROBLEMS[problem], [1e-4] * len(SMALL_PROBLEMS[problem])
+    )
     public = np.unravel_index(np.flatnonzero(truth), DOMAIN.shape)
     model = engine(public).estimate(DOMAIN, measurements)
-    for clique in PROBLEMS[problem]:
+    for clique in SMALL_PROBLEMS[problem]:
         np.testing.assert_allclose(
             model.marginal(clique).values, marginal_of(truth, DOMAIN, clique), atol=0.5
         )
@@ -201,7 +184,7 @@ def test_what_is_not_measured_is_taken_from_the_public_table(joint):
 def test_duplicated_rows_weigh_as_often_as_they_occur_and_their_order_is_nothing(joint):
     rng = np.random.default_rng(6)
     public = drawn_rows(rng, joint, 500)
-    measurements = noisy(rng, joint, DOMAIN, PROBLEMS["tree"], [5.0, 5.0])
+    measurements = noisy(rng, joint, DOMAIN, SMALL_PROBLEMS["tree"], [5.0, 5.0])
     model = engine(public, max_missed_share=1.0).estimate(DOMAIN, measurements)
     order = rng.permutation(500)
     shuffled = engine([column[order] for column in public], max_missed_share=1.0).estimate(
@@ -292,7 +275,9 @@ def test_a_warm_start_takes_fewer_iterations_to_the_same_loss(joint):
 
 def test_progress_is_reported_and_a_fit_cut_short_says_so(joint):
     seen = []
-    measurements = noisy(np.random.default_rng(1), joint, DOMAIN, PROBLEMS["cycle"], [3.0] * 3)
+    measurements = noisy(
+        np.random.default_rng(1), joint, DOMAIN, SMALL_PROBLEMS["cycle"], [3.0] * 3
+    )
     fit = engine(
         every_row(DOMAIN), driver=MirrorDescent(max_iterations=3), max_missed_share=1.0
     ).estimate
@@ -435,7 +420,9 @@ def test_rows_that_break_a_constraint_are_left_out(joint):
     allowed = np.array([[True, False], [True, True], [False, True]])
     constraint = Constraint(("a", "b"), allowed)
     truth = joint * allowed.reshape(3, 2, 1, 1, 1)
-    measurements = noisy(np.random.default_rng(0), truth, DOMAIN, PROBLEMS["tree"], [5.0, 5.0])
+    measurements = noisy(
+        np.random.default_rng(0), truth, DOMAIN, SMALL_PROBLEMS["tree"], [5.0, 5.0]
+    )
     model = engine(every_row(DOMAIN)).estimate(DOMAIN, measurements, constraints=[constraint])
     assert (model.marginal(("a", "b")).values[~allowed] == 0).all()
     for rounding in (True, False):
@@ -451,7 +438,7 @@ def test_rows_that_break_a_constraint_are_left_out(joint):
 @pytest.fixture
 def model(joint):
     rng = np.random.default_rng(2)
-    measurements = noisy(rng, joint, DOMAIN, [*PROBLEMS["cycle"], ()], [5.0, 7.0, 9.0, 20.0])
+    measurements = noisy(rng, joint, DOMAIN, [*SMALL_PROBLEMS["cycle"], ()], [5.0, 7.0, 9.0, 20.0])
     return engine(drawn_rows(rng, joint, 300), max_missed_share=1.0).estimate(DOMAIN, measurements)
 
 

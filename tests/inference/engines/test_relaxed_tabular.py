@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.fit_problems import DOMAIN
 from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given, settings
@@ -53,7 +54,6 @@ product_components = home(ProductComponents)
 
 ENGINES = [MixtureEngine, RelaxedTabularEngine]
 NUMPY = ArrayBackend("numpy")
-DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 4, 2))
 STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 ALLOWED = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=bool)
 
@@ -61,13 +61,6 @@ ALLOWED = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=bool)
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
 def engine(request):
     return request.param
-
-
-@pytest.fixture
-def joint():
-    return 1000 * np.random.default_rng(11).dirichlet(np.full(DOMAIN.size(), 0.5)).reshape(
-        DOMAIN.shape
-    )
 
 
 def random_components(rng, domain, n_components):
