@@ -54,12 +54,16 @@ class Gaussian(Mechanism):
         self.check(table.domain, workload)
         domain, budget = table.domain, table.ledger.remaining
         weights = dict(workload.weights)
+        # A column that no marginal holds would be drawn evenly over its levels, which is worse than
+        # noise.
         little = MIN_USE * max(weights.values())
         weights |= {
             (name,): little for name in domain.attributes if name not in workload.importance
         }
+        # What is published costs nothing, so its share goes to the others.
         weights = {clique: weights[clique] for clique in engine.unknown(weights)}
         shares = planned_shares(domain, weights) if weights else {}
+        # Nothing is selected, so no answer decides what is asked next: order is of no account.
         for clique, share in steps(report, "measuring the workload", shares.items()):
             table.measure(clique, rho=budget * share)
         fitting = partial(report, "fitting")

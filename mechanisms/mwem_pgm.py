@@ -61,8 +61,12 @@ class MWEMPGM(Mechanism):
         rounds = self.rounds or len(domain)
         growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
         fit = rough_fit(engine, domain, constraints)
+        # A hundredth is plenty: one count of all records has little noise, and all others are
+        # shares of it.
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
+        # Later rounds may use more cells: a clique that fills the tree in the first round would
+        # leave no room for any other.
         for done in steps(report, "selecting and measuring", range(rounds)):
             clique = measure_worst(
                 table,
@@ -75,6 +79,7 @@ class MWEMPGM(Mechanism):
                 selection_share=self.selection_share,
             )
             growth = growth.with_clique(clique)
+            # Only the last model is released; those before it only say where the worst error is.
             if done == rounds - 1:
                 fit = full_fit(engine, domain, constraints, report)
             model = fit(table.released, warm_start=model)

@@ -56,10 +56,13 @@ def evaluate_table(
     tables = _named(synthetic, names)
     report("reading tables", 0, 1 + len(tables))
     stated = stated_by(certificate, tuple(tables))
+    # A certificate says by which schema its table was made, levels that were learnt included:
+    # better than one read off the records.
     schema = stated_schema(stated) if schema is None else schema
     public, notes = evaluation_schema(schema, real, dialect)
     if dialect is not None and schema is not None:
         public = public.in_dialect(dialect)
+    # Weights are read with the table but are no column that is compared.
     compared = public
     if weight is not None:
         _check_weight(weight, public)
@@ -88,6 +91,8 @@ def evaluate_table(
             )
         unread = {name: table.unread_shares() for name, table in read.items()}
         with_places = {column for shares in unread.values() for column in shares}
+        # All tables must have the same cells to be compared. A place that is empty in every table
+        # would only make the marginals larger.
         read = {name: table.with_places(with_places) for name, table in read.items()}
         truth = read[""]
         chosen, target_notes = chosen_targets(truth, targets)
@@ -95,6 +100,7 @@ def evaluate_table(
             # Noise was recorded of counts of records, and says nothing of weighted ones.
             noise = measured[name] if weight is None else ()
             comparison = Comparison(truth, read[name], wanted, noise, progress)
+            # Models of a few thousand rows are fitted in less time than threads take to start.
             with one_thread() if wanted.predicts else nullcontext():
                 sections.append((name, comparison.sections(chosen)))
     general_notes = [("schema", note) for note in notes] + [("noise", note) for note in noise_notes]
@@ -146,6 +152,7 @@ def _default_names(tables: Sequence[Any]) -> list[str]:
         PurePath(fspath(table)).name if isinstance(table, str | PathLike) else ""
         for table in tables
     ]
+    # Names of files only where they tell the tables apart; in different folders they often do not.
     if all(stems) and len(set(stems)) == len(stems):
         return stems
     return [f"synthetic {place}" for place in range(1, len(tables) + 1)]
@@ -200,6 +207,7 @@ def _stacked(
     by_section: dict[str, pd.DataFrame] = {}
     for key in sections[0][1]:
         frames = [frames[key].assign(table=name) for name, frames in sections]
+        # Pandas loses the types of columns where an empty frame is among those that are joined.
         filled = [frame for frame in frames if len(frame)] or frames[:1]
         stacked = pd.concat(filled, ignore_index=True)
         by_section[key] = stacked[["table", *(name for name in stacked.columns if name != "table")]]

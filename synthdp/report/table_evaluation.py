@@ -138,6 +138,7 @@ class TableEvaluation(Evaluation):
             raise ParameterError(
                 f"table is {name!r}; give one of {', '.join(map(repr, self.names))}"
             )
+        # The limit is on all cells, also empty ones: they are laid out before they are compared.
         real, synthetic = self.tables[""], self.tables[name]
         if not clique or len(set(clique)) < len(clique) or real.domain.size(clique) > MAX_CELLS:
             raise ParameterError(
@@ -153,6 +154,7 @@ class TableEvaluation(Evaluation):
             "unread": dict(self.facts.get("unread", {})),
             "facts": dict(self.facts),
         }
+        # Whatever is a frame is a section, so that a new one cannot be forgotten here.
         for each in fields(self):
             section = getattr(self, each.name)
             if isinstance(section, pd.DataFrame):
@@ -203,4 +205,5 @@ def _plain(value: Any) -> Any:
         return list(value)
     if isinstance(value, np.generic):
         value = value.item()
+    # JSON has no NaN: parsers would fail on the whole file for one mean of nothing.
     return None if isinstance(value, float) and not np.isfinite(value) else value

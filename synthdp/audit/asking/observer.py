@@ -38,6 +38,8 @@ class Log(ABC):
 
     def values(self, values: PrivateValues) -> PrivateValues:
         """What stands in for private values."""
+        # A cast and no subclass: the private objects are final, so that nobody can change what they
+        # charge. Stand-ins have the same questions and none of the records.
         return cast(
             PrivateValues, ObservedValues(values, self, [truth.values for truth in self._truths])
         )
@@ -79,6 +81,8 @@ class Observed:
 
     def __getattr__(self, name: str) -> Any:
         """Hand over what is no question, and remember that it was looked for."""
+        # A mechanism that looks for more than the questions may have found a way to the records:
+        # the audit reports each name.
         self._log.peeks.append(name)
         return getattr(self._kernel, name)
 
@@ -109,6 +113,8 @@ class ObservedTable(Observed):
         answer: LinearMeasurement = self._ask(
             Measure(clique=tuple(clique), rho=rho, coarsening=coarsening)
         )
+        # Kept here, for the log may answer in place of the kernel, which then knows of no
+        # measurement.
         self._measurements.append(answer)
         return answer
 

@@ -162,9 +162,11 @@ def expected_noise(
     max_rows_per_unit
         Most rows of a person; the noise grows in proportion.
     """
+    # The default mechanism's own number, so that the plan follows when it changes.
     one_way = Fraction(Auto.one_way_share)
     weights = Workload.default(domain).relative_weights((name,) for name in domain.attributes)
     shares = measurement_shares(domain, weights)
+    # Columns first and exactly: whatever is scored later, these are measured.
     columns = {
         name: _measured(size, rho * one_way * shares[name,], rows, max_rows_per_unit)
         for name, size in zip(domain.attributes, domain.shape, strict=True)

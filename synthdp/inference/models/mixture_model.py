@@ -102,6 +102,7 @@ class MixtureModel(Model):
         """Many marginals: those that share attributes are one matrix product."""
         checked = check_cliques(self._domain, cliques)
         shares: dict[Clique, Array] = {}
+        # Questions repeat, and a matrix product of a thousand components is what costs.
         asked = list(dict.fromkeys(checked))
         for block in blocks_of(self._domain, asked, max_cells=_BLOCK_CELLS):
             products = ProductComponents(self._domain, block, ArrayBackend("numpy"))
@@ -124,6 +125,7 @@ class MixtureModel(Model):
         thread_count(n_jobs)  # one draws, and what is no number is refused all the same
         generator = seeded(seed)
         no_groups = np.zeros(n_rows, dtype=np.int64)
+        # First a component for each row, rounded as well: attributes are independent within it.
         members = draw_values(
             self._weights[None], no_groups, generator=generator, rounding=rounding
         )
@@ -132,6 +134,7 @@ class MixtureModel(Model):
             return columns
         return self._rules.repaired(
             columns,
+            # The component is kept, or components whose rows are seldom possible would vanish.
             redraw=lambda rows: self._draw(members[rows], generator, rounding=False),
             generator=generator,
         )
@@ -168,6 +171,8 @@ class MixtureModel(Model):
         chunk = max(1, _CHUNK_CELLS // len(prior))
         for start in range(0, n_records, chunk):
             here = slice(start, start + chunk)
+            # Bayes: the component's share times the probability of all that is known, in
+            # logarithms.
             scores = np.repeat(prior[None], len(members[here]), axis=0)
             for name, codes in given.items():
                 scores += logs[name][codes[here]]
@@ -225,6 +230,7 @@ class MixtureModel(Model):
         """Codes of some attributes for rows of given components."""
         columns = {}
         for name in names:
+            # Rows of the table are what is drawn from: they must lie together in memory.
             table = np.ascontiguousarray(self._levels[self._rows[name]].T)
             values = draw_values(table, members, generator=generator, rounding=rounding)
             columns[name] = compact(values, self._domain[name])

@@ -87,6 +87,7 @@ def repaired(
     ModelTooLargeError
         If the junction tree of the constraints is too large to be of use.
     """
+    # Redrawing comes first, as it keeps the model's own distribution, given that a row is possible.
     fixed = tuple(column.copy() for column in columns)
     for _ in range(_MAX_REDRAWS):
         rows = _impossible_rows(fixed, constraints, domain)
@@ -96,6 +97,8 @@ def repaired(
             column[rows] = values
     rows = _impossible_rows(fixed, constraints, domain)
     if rows.size:
+        # Whoever is left has a hopeless chance in the model. Exact, for a bounded number of tries
+        # must not end in rows that break the rules; by one-way marginals, which every model has.
         fallback = possible_rows(domain, constraints, one_way)
         seed = int(generator.integers(1 << 62))
         kept_codes = {
@@ -118,5 +121,6 @@ def _impossible_rows(
 ) -> IntArray:
     possible = np.ones(len(columns[0]), dtype=np.bool_)
     for constraint in constraints:
+        # All of them, for a row that was drawn anew for one may break another.
         possible &= constraint.holds(domain, columns)
     return np.flatnonzero(~possible)

@@ -143,10 +143,12 @@ def weights_nearest(
     The weights, adding up to 1, and in how many attributes these rows lie outside: 0 if any row
     lies in the slice.
     """
+    # In logarithms: products of many small shares would underflow, and every row weigh nothing.
     logs = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
     outside = np.zeros(weights.shape, dtype=np.int64)
     for name, scale in wanted.items():
         here = scale[columns[domain.index(name)]]
+        # A level that is not wanted at all costs no weight here: how many there are decides below.
         logs += np.log(here, out=np.zeros_like(here), where=here > 0)
         outside += here == 0
     # Rows of no weight may well be nearer, but are never drawn.
@@ -173,6 +175,7 @@ def with_wanted_levels(
         # All wanted levels are ruled out by the model: then they are as likely as they are wanted.
         weights = shares if shares.any() else scale
         drawn = generator.choice(scale.size, rows.size, p=weights / weights.sum())
+        # Codes may be views of the model's own rows.
         replaced[position] = columns[position].copy()
         replaced[position][rows] = drawn
     return tuple(replaced)

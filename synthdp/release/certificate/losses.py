@@ -30,6 +30,7 @@ def losses_together(ledger: PrivacyLedger, earlier: Mapping[str, Any]) -> dict[s
         The certificate of the earlier one.
     """
     prior = earlier.get("prior")
+    # An earlier release that built on others itself has added them up already.
     before = earlier if prior is None else prior.get("together", {})
     if earlier.get("is_private") is not True or not before.get("epsilon"):
         return {"note": _NOT_STATED}
@@ -40,10 +41,13 @@ def losses_together(ledger: PrivacyLedger, earlier: Mapping[str, Any]) -> dict[s
     delta = ledger.delta + float(before["delta"])
     failure = float(ledger.failure_delta) + float(accounting.get("failure_delta", 0.0))
     together: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    # Rho of zCDP and of Gaussian DP are different claims about the same events, and do not add up.
     if accounting.get("currency") == ledger.accounting.value and delta - failure > 0:
         rho = ledger.budget + _rho(before, accounting)
         least = max(ledger.epsilon, float(before["epsilon"]))
         reached = epsilon_reaching(ledger.accounting, rho, delta - failure, least=least)
+        # Rho mostly says less, as it grows with epsilon squared; both hold, so the smaller one may
+        # be stated.
         together["epsilon"] = min(epsilon, reached)
         together |= {
             "currency": ledger.accounting.value,
@@ -58,6 +62,8 @@ def _rho(before: Mapping[str, Any], accounting: Mapping[str, Any]) -> Fraction:
     for the number in a certificate is rounded.
     """
     if "rho" in before:
+        # Certificates have floats: a 2^-40th more covers their rounding, so that the sum is never
+        # too small.
         return Fraction(float(before["rho"])) * (1 + Fraction(1, 2**40))
     delta = float(before["delta"]) - float(accounting.get("failure_delta", 0.0))
     return Accounting(accounting["currency"]).rho(epsilon=float(before["epsilon"]), delta=delta)
@@ -82,6 +88,7 @@ def epsilon_reaching(accounting: Accounting, rho: Fraction, delta: float, *, lea
     >>> epsilon_reaching(Accounting.ZCDP, both, 1e-9, least=1.0)
     1.438
     """
+    # Together they cost at least what the dearer one does alone.
     low, high = least, least
     while accounting.rho(epsilon=high, delta=delta) < rho:
         low, high = high, 2 * high

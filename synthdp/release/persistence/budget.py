@@ -138,6 +138,7 @@ class Budget:
     @property
     def first(self) -> str:
         """Hash of its first line, by which it is known wherever it is."""
+        # It has a random identifier in it, so that no other budget begins alike.
         return self._read().hashes[0]
 
     @property
@@ -236,6 +237,8 @@ class Budget:
                     "older copy: restore the budget, or give the same command again, which charges the run again"
                 )
             self._check_answers(entries, journal.run, journal.hashes, journal.path)
+            # Both are needed: the answers may be those that were released, and yet not be paid for
+            # since.
             self._check_charged(entries, journal.run, journal.hashes, journal.path)
             if journal.run not in entries.ended:
                 file.append(
@@ -357,6 +360,7 @@ class Budget:
         """
         if head is not None:
             check_words("head", head, "give a hash that `show` printed")
+        # Any line's, not only the last one's: the file may have grown since the hash was kept.
         if head is not None and head.strip().lower() not in self._read().hashes:
             raise DataFileError(
                 f"budget {self.path!r}: no line has the hash {head}; lines were cut off or replaced"
@@ -389,6 +393,8 @@ class Budget:
         """Charge a cost, or raise and leave the file as it was."""
         account: Account = entries.account
         terms = self._settled(account, cost)
+        # The first charge that needs terms settles them for good: costs of two accountings cannot
+        # be added up later.
         opened = (
             {} if account.terms is not None or terms is None else {"terms": terms_to_dict(terms)}
         )
@@ -411,6 +417,7 @@ class Budget:
         cost = Cost(accounting=ledger.accounting, rho=rho, delta=delta)
         if (unit.column, unit.adjacency) == (own.column, own.adjacency):
             return cost
+        # The other way there is no theorem: a record that comes is not a replacement of any.
         if unit.column == own.column and own.adjacency is Adjacency.REPLACE_ONE and cost.delta == 0:
             # A record that is replaced goes and another comes: group privacy for two [BS16, Prop.
             # 1.9; DRS19, Thm. 3].
@@ -423,6 +430,8 @@ class Budget:
 
     def _check_again(self, entries: Entries, journal: Journal, cost: Cost) -> None:
         """Refuse a run that was charged before, but is not the same any more."""
+        # Another cost means another noise: the answers in the journal would not be those that are
+        # paid for.
         if entries.runs[journal.run] != cost:
             raise PrivacyError(
                 f"budget {self.path!r}: it was charged for the run of journal {journal.path!r} with another cost; "

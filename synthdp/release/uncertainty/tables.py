@@ -71,6 +71,7 @@ class ReplicateTables:
         self._engine_of = engine_of
         self._unused = unused
         self.n_rows = n_rows
+        # Two streams: replicates have the same noise however many tables are drawn.
         noise, drawing = np.random.SeedSequence(seed).spawn(2)
         self._noise: list[int] = noise.generate_state(m).tolist()
         self._seeds: list[int] = drawing.generate_state(m + N_CENTRES).tolist()
@@ -92,6 +93,7 @@ class ReplicateTables:
 
     def of(self, columns: Sequence[str]) -> Tables:
         """Tables of some columns, by what was measured of them."""
+        # Questions come in any order of columns, and a fit takes seconds.
         if (key := frozenset(columns)) not in self._parts:
             part = Part.for_columns(self._schema, self._measurements, columns)
             fits = refits(
@@ -110,9 +112,12 @@ class ReplicateTables:
 
     @property
     def _generators(self) -> list[np.random.Generator]:
+        # New ones each time, so that noise does not hang on what was asked before.
         return [np.random.default_rng(seed) for seed in self._noise]
 
     def _all(self, schema: Schema, models: Sequence[Model]) -> Tables:
+        # The fit to the real noise is drawn several times, so that chance of drawing averages out
+        # of the centre; of replicates it is part of what is to be seen.
         drawn_by = [models[0]] * N_CENTRES + list(models[1:])
         tables = [
             self._drawn(schema, model, seed)

@@ -49,6 +49,7 @@ def wasserstein(left: ArrayLike, right: ArrayLike, weights: Weights = (None, Non
     0.25
     """
     points, gaps = _gaps(left, right, weights)
+    # In one dimension the cheapest way to move mass is the area between the distribution functions.
     return float(np.abs(gaps[:-1]) @ np.diff(points))
 
 
@@ -68,5 +69,6 @@ def _gaps(
             raise ParameterError("samples: one holds no number; give at least one in each")
         samples.append((sample[order], sums / sums[-1]))
     points = np.sort(np.concatenate([sample for sample, _ in samples]))
+    # From the right: at equal values both functions have made their step, so ties add no distance.
     shares = [sums[np.searchsorted(sample, points, "right")] for sample, sums in samples]
     return points, shares[0] - shares[1]

@@ -29,6 +29,7 @@ def total_variation(left: NDArray[Any], right: NDArray[Any]) -> float:
     >>> total_variation(np.array([3, 1]), np.array([1, 1]))
     0.25
     """
+    # By shares, not counts: a synthetic table may have any number of rows.
     sums = float(left.sum()), float(right.sum())
     if min(sums) <= 0:
         return float(max(sums) > 0)

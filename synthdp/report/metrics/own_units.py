@@ -39,6 +39,7 @@ def own_units(
     rows: list[Mapping[str, object]] = []
     for name, kind, ks in zip(columns["column"], columns["kind"], columns["ks"], strict=True):
         axis = real.schema[name].axis
+        # NaN: one of the tables has no value in this column.
         if axis is None or ks != ks:
             continue
         here, there, sampled = (table.numbers[name] for table in (real, synthetic, sample))
@@ -81,6 +82,7 @@ def _statistics(
     values = np.array([np.average(ordered, weights=own[order]), *quantiles])
     if axis.resolution is None:
         return [float(value) for value in values]
+    # Dates are means of seconds; they are said to the precision that the column has.
     return axis.written_points(axis.grid_points(values, 0), 0)
 
 

@@ -65,6 +65,7 @@ def similarities(
     names = [
         column.name for column in real.schema.table_columns if column.name not in real.coordinates
     ]
+    # SDMetrics knows no points on a map; it would leave such columns out, too.
     wanted = [pair for pair in pairs if set(pair) <= set(names)]
     scores, sampled = (
         column_shapes(real, other, names) | pair_trends(real, other, wanted)
@@ -90,6 +91,8 @@ def marks_of(similarity: pd.DataFrame, key: str = "score") -> dict[str, float]:
         name: float(similarity.loc[n_columns == k, key].mean())
         for k, name in ((1, "column shapes"), (2, "column pair trends"))
     }
+    # SDMetrics takes the mean of what there is: a table without related pairs is marked by its
+    # columns alone.
     present = [mark for mark in marks.values() if mark == mark]
     return marks | {"overall": float(np.mean(present)) if present else float("nan")}
 
@@ -114,6 +117,7 @@ def _shape_of_numbers(real: NDArray[np.float64], synthetic: NDArray[np.float64])
 def _shape_of_levels(name: str, real: ReadTable, synthetic: ReadTable) -> float:
     column = real.schema[name]
     size, *codes = _written(name, real, synthetic)
+    # SDMetrics drops what is missing before it compares levels.
     kept = np.arange(size) != (-1 if column.required else column.missing_code)
     left, right = (np.bincount(each, minlength=size)[kept] for each in codes)
     return 1 - total_variation(left, right) if left.any() and right.any() else float("nan")
@@ -163,6 +167,7 @@ def _trends_of_numbers(
     )
     for one, other in pairs:
         cell = places[one], places[other]
+        # By the real table: whether a pair counts may not depend on how well it was synthesised.
         counts = abs(here[cell]) > MIN_CORRELATION
         score = 1 - abs(here[cell] - there[cell]) / 2 if counts else np.nan
         yield (one, other), (CORRELATION, float(score))
@@ -180,6 +185,7 @@ def _trends_of_levels(real: ReadTable, synthetic: ReadTable, pairs: Sequence[Cli
     for batch in batches(countable, domain):
         counted = (CodedSource(table).counts_of(batch) for table in tables)
         for pair, here, there in zip(batch, *counted, strict=True):
+            # Again by the real table alone.
             if cramers_v(here) > MIN_ASSOCIATION:
                 scores[pair] = CONTINGENCY, 1 - total_variation(here, there)
     return scores

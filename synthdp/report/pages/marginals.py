@@ -50,6 +50,8 @@ def curve_section(view: PageView) -> Section | None:
     lines, rows = [], []
     for place, k in enumerate(means.index.get_level_values("k").unique()):
         y = means.loc[k].loc[names]
+        # Several tables may have one epsilon: points show all of them, the line the best, as a mean
+        # would hide that one mechanism is worse.
         best = y.groupby(x).min()
         lines.append(Curve(x=best.index, y=best["sampling"], place=-1))
         lines.append(Curve(x=x, y=y["tvd"], place=place, is_line=False, is_marked=True))
@@ -123,6 +125,7 @@ def _error_pictures(view: PageView, name: str) -> Iterator[Picture]:
     words = Words(
         f"Spread of errors{about}", f"Total variation distances of marginals; on average {means}."
     )
+    # Of all tables and not of this one: pictures side by side must have one scale.
     end = float(view.sections["marginals"][["tvd", "sampling"]].to_numpy().max())
     marks = [part["sampling"].mean() for part in by_size]
     svg = histograms(words, [part["tvd"] for part in by_size], marks, label="TVD", end=end)
@@ -158,6 +161,8 @@ def _points(part: pd.DataFrame) -> pd.DataFrame:
     """The worst of some marginals, which come first, and others evenly."""
     if len(part) <= MAX_POINTS:
         return part
+    # Worst ones must be seen, and the others show what is usual; thousands of points would make the
+    # page slow and show a blot.
     n_worst = MAX_POINTS // 3
     others = np.linspace(n_worst, len(part) - 1, MAX_POINTS - n_worst).round().astype(int)
     return part.iloc[np.r_[np.arange(n_worst), np.unique(others)]]

@@ -69,6 +69,8 @@ def table_verdict(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]
     """
     marginals = sections["marginals"]
     means = marginals.groupby("k")[["tvd", "sampling"]].mean()
+    # Pairs, for columns alone are nearly right in any table, and triples mostly repeat what pairs
+    # say.
     k = min(2, int(means.index.max()))
     error, chance = means.loc[k]
     what = "a pair of columns" if k == 2 else "a column"
@@ -107,6 +109,7 @@ def linked_verdict(
     summary, distances, broken_links
         As `LinkedEvaluation` has them.
     """
+    # Tables of one column each have no pairs.
     kind = OWN_PAIRS if OWN_PAIRS in summary.index else summary.index[0]
     error, chance = (float(summary.loc[kind, key]) for key in ("mean", "sampling"))
     what = "a pair of columns of one table" if kind == OWN_PAIRS else "a column"
@@ -154,6 +157,7 @@ def judged(error: float, chance: float, what: str) -> tuple[str, str]:
     >>> judged(0.021, 0.02, "a pair of columns")  # doctest: +ELLIPSIS
     ('As good as another sample of the same population.', 'On average 2.1 % of the rows would...')
     """
+    # Chance comes first: a small table may be as good as can be and still be far off in per cent.
     if error <= CHANCE * chance:
         grade = "As good as another sample of the same population."
     elif error <= CLOSE:
@@ -182,6 +186,7 @@ def _sdmetrics_marks(similarity: pd.DataFrame) -> Iterator[Mark]:
     marks, sampled = marks_of(similarity), marks_of(similarity, "sampling")
     for name, mark in marks.items():
         beside = f"by chance: {as_mark(sampled[name])}"
+        # NaN: the mean of no pairs.
         if mark != mark:
             beside = "no pair depends enough to count"
         yield Mark(name=name, value=as_mark(mark), beside=beside)
@@ -202,6 +207,7 @@ def as_error(share: float) -> str:
     >>> as_error(0.03), as_error(0.126), as_error(0.00042), as_error(0.0)
     ('3.0 %', '13 %', '0.042 %', '0 %')
     """
+    # Rounded to a tenth of a per cent it would read 0.0, as if there were no error.
     if 0 < share < 0.00095:
         return f"{100 * share:.2g} %"
     return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"
@@ -233,6 +239,7 @@ def _points(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> I
     yield from _merged(sections["similarity"], alone)
     rules = sections["rules"]
     if len(rules):
+        # Real rows break rules, too, by typing errors; what matters is what synthesis made worse.
         rules = rules[rules["share_synthetic"] > STANDS_OUT[2] * rules["share_real"]]
     for row in rules.head(1).to_dict("records"):
         yield f"Rule {row['rule']}: {as_error(row['share_synthetic'])} of the synthetic rows break it."
@@ -243,6 +250,8 @@ def _merged(similarity: pd.DataFrame, alone: Mapping[str, Any]) -> Iterator[str]
     merged = {}
     for row in similarity[similarity["metric"] == TV].to_dict("records"):
         name = row["columns"][0]
+        # What SDMetrics takes off beyond our own distance can only come from values that the schema
+        # merged, as both compare all others alike.
         more = 1 - row["score"] - alone[name]["tvd"] if name in alone else 0.0
         if more > LEAST:
             merged[name] = more
@@ -268,6 +277,8 @@ def _standing_out(
     """
     rows = []
     for row in marginals.to_dict("records"):
+        # A pair is off by at least as much as its columns are: it stands out only by what its
+        # columns do not explain, or one wrong column would fill the list with all of its pairs.
         known = [alone[name]["tvd"] for name in row["columns"] if name in alone]
         expected = max([row["sampling"], *known])
         factor = STANDS_OUT[len(row["columns"])]

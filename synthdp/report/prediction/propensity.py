@@ -57,8 +57,10 @@ def main_effects(
     real, synthetic = (
         fewer_rows(table, affordable_rows(table), rng) for table in (real, synthetic)
     )
+    # By levels: a straight line through numbers would miss a distribution of the wrong shape.
     design = Design.from_table(real, real.domain.attributes, numbers=False)
     matrix = csr_array(vstack([design.matrix(real), design.matrix(synthetic)], format="csr"))
+    # The reference below counts free parameters, and terms that follow from others are not free.
     kept = independent_terms(matrix)
     matrix = matrix[:, kept]
     is_synthetic = np.repeat([0.0, 1.0], [real.n_rows, synthetic.n_rows])

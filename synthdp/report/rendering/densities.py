@@ -52,6 +52,7 @@ class Steps:
         """Shares of equally wide bins; else densities, in shares of what the mean bin would have."""
         if self.are_even:
             return shares
+        # By the mean width, so that the axis has shares of rows again and not rows per unit.
         widths = np.diff(self.edges)
         return np.asarray(shares * widths.mean() / widths, dtype=np.float64)
 
@@ -104,6 +105,7 @@ def _paint_steps(axes: Any, steps: Steps) -> None:
         and positive.size > 0
         and float(positive.max()) > LOGARITHMIC * float(np.median(positive))
     )
+    # Logarithms have no 0: empty bins end just below the rarest one.
     floor = 0.5 * float(positive.min()) if is_logarithmic else 0.0
     axes.stairs(np.maximum(reference, floor), steps.edges, fill=True, color=GREY, baseline=floor)
     if steps.limits is not None:
@@ -127,6 +129,7 @@ def _paint_steps(axes: Any, steps: Steps) -> None:
         axes.set_ylim(bottom=0)
         axes.locator_params(axis="y", nbins=4)
     if not steps.are_even:
+        # Densities have a unit that nobody knows: only their proportions are to be read.
         axes.set_yticks([], minor=False)
         axes.set_yticks([], minor=True)
         title = f"{'density, logarithmic' if is_logarithmic else 'density'}{_narrow(steps)}"
@@ -135,6 +138,8 @@ def _paint_steps(axes: Any, steps: Steps) -> None:
 
 def _ticks(edges: FloatArray, labels: Sequence[str], inches: float) -> list[int]:
     """The bins whose beginnings are named: up to four that lie apart."""
+    # Names stand at true edges, the ones next to where ticks would be: bins of different widths
+    # have no edges at even places.
     wanted = np.linspace(edges[0], edges[-1], 5)[:-1]
     places = [int(np.abs(edges[:-1] - each).argmin()) for each in wanted]
     room = max(0.15, max(len(labels[place]) for place in places) * LETTER / inches)

@@ -71,6 +71,8 @@ class BooleanColumn(Column):
                 check_text(text, self.name, f"the text in {key}")
             declared.append(tuple(texts))
         groups = [*declared, self.missing_values]
+        # A text in two groups would be read as whichever is tried first, in here and in engines
+        # alike.
         for text in set().union(*groups):
             if sum(text in group for group in groups) > 1:
                 refuse(
@@ -166,6 +168,8 @@ class BooleanColumn(Column):
     @cached_property
     def _words(self) -> dict[str, int]:
         """The usual spellings of what is not declared, code by text in small letters."""
+        # What is declared wins: where N is declared to mean missing, it is no word for false any
+        # more.
         taken = {text.strip().casefold() for text in self._table}
         usual = ((1, self.true_values, TRUE_WORDS), (0, self.false_values, FALSE_WORDS))
         return {
@@ -196,6 +200,8 @@ class BooleanColumn(Column):
         code = look_up(self._table, value)
         if code is not None or not self._words:
             return code
+        # Texts first, and numbers behind: "1", 1 and 1.0 are the same truth in files, frames and
+        # engines.
         code = self._words.get(value.strip().casefold()) if isinstance(value, str) else None
         return self._words.get(_DIGITS.get(to_float(value), "")) if code is None else code
 
@@ -204,6 +210,7 @@ class BooleanColumn(Column):
 
     def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
         """Truth values: ``bool`` if the column is required, else pandas' ``boolean``."""
+        # Numpy's bool has no missing value; pandas' boolean does.
         series = take([False, True], "boolean", codes)
         return series.astype(bool) if self.required else series
 
@@ -259,6 +266,8 @@ class BooleanColumn(Column):
     @property
     def rule(self) -> Levels:
         """An engine knows the words that are declared, and truth values and their numbers."""
+        # Only where both are declared an engine knows all words; else it asks for the texts that
+        # occur and has them read here.
         true_values, false_values = self.true_values or (), self.false_values or ()
         return Levels(
             kind="boolean",

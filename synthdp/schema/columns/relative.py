@@ -75,6 +75,8 @@ class RelativeColumn:
         Total, as all reading is. A distance is missing where one of the two is, and unread where
         one is, or where the ratio is infinite.
         """
+        # Division by 0 and what overflows become an infinity or NaN, which is unread below; a
+        # warning would tell that there is such a row.
         mine, others = self.axis.read_numbers(own), self.other.read_numbers(other)
         with np.errstate(all="ignore"):
             if self.is_ratio:

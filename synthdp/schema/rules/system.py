@@ -109,6 +109,8 @@ class System:
     def everything(self, known: Mapping[str, Mask], given: Numbers) -> Intervals:
         """For each row all that the columns can be, but for given values."""
         n_rows = len(next(iter(known.values())))
+        # Ends that the schema declares: wide intervals cost nothing, and whatever narrows them is a
+        # deduction.
         lows = {name: np.full(n_rows, line.ends[0]) for name, line in self.lines.items()}
         highs = {name: np.full(n_rows, line.ends[1]) for name, line in self.lines.items()}
         for name, numbers in given.items():
@@ -180,7 +182,10 @@ class System:
                 return None
         except UndecidedError:
             return Blame(self.relations, with_rules=bool(tables), is_undecided=True)
+        # If the checks alone contradict each other, the tables of other rules need not be blamed.
         rules = () if self._is_hopeless(row, near, (), self.relations) else tables
+        # Greedy: each check is left out once, and stays out if the rest is hopeless without it. The
+        # set that remains is minimal, if not the smallest.
         left = list(self.relations)
         for relation in self.relations:
             others = [other for other in left if other is not relation]
