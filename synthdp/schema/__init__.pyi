@@ -60,6 +60,7 @@ from synthdp.schema.public_files import as_schema as as_schema
 from synthdp.schema.public_files import is_package as is_package
 from synthdp.schema.questions import answers_of_kind as answers_of_kind
 from synthdp.schema.questions import kind_of_answers as kind_of_answers
+from synthdp.schema.rule_answers import rule_of_answers as rule_of_answers
 from synthdp.schema.rules.drawing import drawn_values as drawn_values
 from synthdp.schema.rules.expressions import relations_of as relations_of
 from synthdp.schema.rules.lines import Line as Line

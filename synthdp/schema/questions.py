@@ -20,11 +20,31 @@ ANSWERED_KINDS = (*(kind for kind in kinds_known() if kind != "string"), IGNORE)
 NUMBERS, MOMENTS = ("integer", "number", "year"), ("date", "datetime", "time")
 _ORDERED = (*NUMBERS, *MOMENTS)
 _READ = ("categorical", "boolean", *_ORDERED, "geopoint")
+TRUTHS = (
+    "ja/nein", "Ja/Nein", "J/N", "j/n", "WAHR/FALSCH", "yes/no", "Yes/No", "Y/N", "true/false", "1/0",
+)  # fmt: skip
+"""Usual pairs of a word for true and one for false, which the question ``words`` offers."""
+
+OWN_WORDS = "own"
+"""The answer to it that others are listed."""
+
+_REQUIRED = {"never": True, "may be": False}
+"""Whether values are missing, and whether one is required."""
 _SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
 def _lines(text: str) -> list[Any]:
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _required(text: str) -> bool:
+    if text not in _REQUIRED:
+        raise ParameterError(f"required is {text!r}; give one of {', '.join(_REQUIRED)}")
+    return _REQUIRED[text]
+
+
+def _missing(is_required: Any) -> str:
+    return "never" if is_required else "may be"
 
 
 def _with_empty(text: str) -> list[Any]:
@@ -48,6 +68,20 @@ def number_or_text(text: str) -> Any:
     return int(plain) if plain.lstrip("-").isdigit() else float(plain)
 
 
+def whole_number(name: str, text: str) -> int:
+    """The whole number that a text is, whatever stands between its groups of digits.
+
+    Raises `ParameterError`, which calls it by a name, if it is none.
+
+    >>> whole_number("rows", "12.000")
+    12000
+    """
+    digits = re.sub(r"[\s.,'\N{RIGHT SINGLE QUOTATION MARK}]", "", text)
+    if not re.fullmatch(r"[0-9]{1,12}", digits):
+        raise ParameterError(f"{name} is {text!r}; give a whole number")
+    return int(digits)
+
+
 def plain_number(text: str, mark: str) -> str:
     """A number as programs write it, of a text whose decimal mark is told apart from those between
     groups of digits: where it has both, it is the latter one, else ``mark``. Other texts are left.
@@ -69,7 +103,9 @@ def _json(text: str) -> Any:
 
 @final
 class Question(NamedTuple):
-    """Its name, where a field has what the answer says, and of which kinds it is asked."""
+    """Its name, where a field has what the answer says (nowhere, if other answers follow from it),
+    and of which kinds it is asked.
+    """
 
     name: str
     place: tuple[str, ...]
@@ -77,6 +113,7 @@ class Question(NamedTuple):
     read: Callable[[str], Any] = str
     shown: Callable[[Any], str] = str
     choices: tuple[str, ...] = ()
+    """What can be answered, besides nothing, which leaves it as usual."""
     ticked: bool | None = None
     """What the field says if it is ticked; None if it is no tick."""
     is_rare: bool = False
@@ -85,17 +122,18 @@ class Question(NamedTuple):
 
 QUESTIONS = (
     Question("levels", ("constraints", "enum"), ("categorical",), _lines, _listed),
+    Question("other", ("synthdp", "other"), ("categorical",)),
     Question("minimum", ("constraints", "minimum"), _ORDERED, number_or_text),
     Question("maximum", ("constraints", "maximum"), _ORDERED, number_or_text),
     Question("format", ("format",), MOMENTS),
+    Question("words", (), ("boolean",), choices=(*TRUTHS, OWN_WORDS)),
     Question("true", ("trueValues",), ("boolean",), _lines, _listed),
     Question("false", ("falseValues",), ("boolean",), _lines, _listed),
     Question("bbox", ("synthdp", "bbox"), ("geopoint",), _json, json.dumps),
     Question("pattern", ("pattern",), ("id",)),
     Question("locale", ("locale",), tuple(each for each in GENERATED_KINDS if each != "id")),
-    Question("required", ("constraints", "required"), _READ, ticked=True),
+    Question("required", ("constraints", "required"), _READ, _required, _missing, tuple(_REQUIRED)),
     Question("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
-    Question("other", ("synthdp", "other"), ("categorical",), is_rare=True),
     Question("bins", ("synthdp", "bins"), _ORDERED, number_or_text, is_rare=True),
     Question("closed", ("synthdp", "derive"), _READ, ticked=False, is_rare=True),
     Question("decimals", ("synthdp", "decimals"), ("number",), number_or_text, is_rare=True),
@@ -116,6 +154,8 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
 
     >>> kind_of_answers({"kind": "integer", "minimum": "0", "maximum": "", "missing": "99"})
     {'type': 'integer', 'constraints': {'minimum': 0}, 'missingValues': ['', '99']}
+    >>> kind_of_answers({"kind": "boolean", "words": "ja/nein", "required": "may be"})
+    {'type': 'boolean', 'trueValues': ['ja'], 'falseValues': ['nein'], 'constraints': {'required': False}}
     """
     kind = answers.get("kind", "")
     if not kind:
@@ -124,9 +164,17 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
         raise ParameterError(f"{kind!r} is no kind of columns")
     field: dict[str, Any] = {"type": kind}
     is_distance = bool(answers.get("relative_to")) and kind in _ORDERED
+    if (words := answers.get("words")) in TRUTHS:
+        answers = {**answers, **dict(zip(("true", "false"), words.split("/"), strict=True))}
+    elif (
+        kind == "boolean"
+        and words == OWN_WORDS
+        and not (answers.get("true") or answers.get("false"))
+    ):
+        raise ParameterError("no words are listed; list those for true and those for false")
     for each in QUESTIONS:
         text = answers.get(each.name, "")
-        if text and kind in each.kinds and (is_distance or each.name != "as"):
+        if text and each.place and kind in each.kinds and (is_distance or each.name != "as"):
             if is_number := each.read is number_or_text and kind in NUMBERS:
                 text = plain_number(text, mark)
             value = each.read(text) if each.ticked is None else each.ticked
@@ -152,10 +200,15 @@ def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -
     found = {"kind": "categorical" if kind == "string" else str(kind)}
     is_distance = "relative_to" in rest.get("synthdp", {})
     for each in QUESTIONS:
-        value = _taken(rest, _place(each, is_distance)) if found["kind"] in each.kinds else None
+        is_asked = each.place and found["kind"] in each.kinds
+        value = _taken(rest, _place(each, is_distance)) if is_asked else None
         if value is not None and (each.ticked is None or value == each.ticked):
             text, is_number = each.shown(value), each.read is number_or_text
             found[each.name] = text.replace(".", mark if is_number and kind in NUMBERS else ".")
+    if "true" in found or "false" in found:
+        pair = f"{found.get('true')}/{found.get('false')}"
+        others = {name: text for name, text in found.items() if name not in ("true", "false")}
+        found = others | {"words": pair} if pair in TRUTHS else found | {"words": OWN_WORDS}
     rest = {key: value for key, value in rest.items() if value not in ({}, None)}
     return found | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
 

@@ -219,7 +219,7 @@ def declare_export(person):
             person.fill(f"c0-{place}.kind", kind)
     for place in EXPORT["date"]:
         person.fill(f"c0-{place}.format", "dd.mm.yyyy")
-    typed = {"2.levels": "m\nw\nd", "6.true": "ja", "6.false": "nein", "16.true": "x"}
+    typed = {"2.levels": "m\nw\nd", "6.words": "ja/nein", "16.words": "own", "16.true": "x"}
     typed |= {"16.false": "-", "5.missing": "k.A.", "13.bare": "on", "10.relative_to": "Aufnahme"}
     typed |= {"10.minimum": "0", "10.maximum": "60"}
     for name, value in typed.items():

@@ -211,6 +211,7 @@ def _style() -> str:
     files = (REPORT_TEMPLATES / "style.css", TEMPLATES / "studio.css")
     asked = (f".column:has([value={kind}]:checked) .q-{kind}" for kind in ANSWERED_KINDS)
     shown = f".column .q {{ display: none; }} {', '.join(asked)} {{ display: block; }}"
+    shown += " .column:not(:has([value=own]:checked)) .own { display: none; }"
     texts = [path.read_text(encoding="utf-8") for path in files]
     return "\n".join([*texts, f"@supports selector(:has(*)) {{ {shown} }}"])
 

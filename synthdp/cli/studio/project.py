@@ -16,7 +16,7 @@ from synthdp.cli.shared.jobs import Job
 from synthdp.cli.studio.texts import Texts
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import load_json, write_json
-from synthdp.schema.questions import number_or_text
+from synthdp.schema.questions import number_or_text, whole_number
 
 PROJECT, KINDS, PACKAGE = "project.json", "kinds.json", "datapackage.json"
 """The files of a project."""
@@ -179,10 +179,8 @@ class Visit:
 
     def whole(self, name: str, *, usual: int = 0) -> int:
         """A whole number of the form; marks between groups of digits are left out."""
-        text = re.sub(r"[\s.,'\N{RIGHT SINGLE QUOTATION MARK}]", "", self.text(name))
-        if text and not re.fullmatch(r"[0-9]{1,12}", text):
-            raise ParameterError(f"{name} is {self.text(name)!r}; give a whole number")
-        return int(text) if text else usual
+        text = self.text(name)
+        return whole_number(name, text) if text else usual
 
     def saved(self, *, walked: int = 0, **changed: Any) -> Self:
         """This visit of the project saved with other values, and gone on to a further step.

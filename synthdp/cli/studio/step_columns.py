@@ -59,7 +59,8 @@ def save_columns(visit: Visit) -> str:
         filled = _with_code_book(visit, filled)
     for _, table, name, kind in [*_placed(filled)]:
         if visit.action == "rest" and kind is None and (table, name) not in fixed:
-            filled[table][name] = "categorical"
+            rest = {"kind": "categorical", "other": visit.texts("other_word")}
+            filled[table][name] = kind_of_answers(rest)
     visit = visit.saved()
     save_kinds(visit, filled, rules_of(visit))
     if visit.action != "go_on":
@@ -73,9 +74,10 @@ def save_columns(visit: Visit) -> str:
 def said_of_form(visit: Visit) -> dict[str, Any]:
     """What is said of the one column whose inputs are sent, as they are typed."""
     kinds, errors = _typed(visit)
-    for place, table, name, kind in _placed(kinds):
+    for place, table, name, _ in _placed(kinds):
         if place == visit.text("id"):
-            return {"said": _said(visit, name, kinds[table], errors.get(place)), "kind": kind}
+            said = _said(visit, name, kinds[table], errors.get(place))
+            return {"said": said, "inputs": _sent(visit, place)}
     raise ParameterError("there is no such column; open the page again")
 
 
@@ -114,7 +116,10 @@ def _sent(visit: Visit, place: str) -> dict[str, str]:
     """The inputs of a column as they were sent; empty if they were not."""
     if f"{place}.kind" not in visit.form:
         return {}
-    return {name: visit.text(f"{place}.{name}") for name in GENERAL}
+    sent = {name: visit.text(f"{place}.{name}") for name in GENERAL}
+    if sent["kind"] == "categorical" and not sent["levels"]:  # a word that its readers know
+        sent["other"] = sent["other"] or visit.texts("other_word")
+    return sent
 
 
 def _typed(visit: Visit) -> tuple[dict[str, dict[str, Kind]], dict[str, str]]:

@@ -17,11 +17,12 @@ from synthdp.cli.studio.declared import (
     save_kinds,
 )
 from synthdp.cli.studio.project import Visit
-from synthdp.cli.studio.rules import COMPARED, FORMS, builder, columns_of, rule_of
+from synthdp.cli.studio.rules import builder, columns_of, rule_of
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
 from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN
+from synthdp.schema.rule_answers import COMPARED, FORMS
 
 UNITS = ("several", "unit", "max_rows", "order")
 """What is asked of persons; it is not saved with a rule, but stays typed."""

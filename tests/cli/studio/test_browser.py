@@ -22,6 +22,21 @@ AXE = """axe.run(document, {resultTypes: ["violations"], iframes: false}).then((
     found.violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 200)}`))"""
 
 
+COVERED = """(() => {
+    const found = [], inputs = "input:not([type=hidden]), select, textarea, summary, button:not(.unseen)";
+    for (const each of document.querySelectorAll(`main :is(${inputs})`)) {
+        if (!each.checkVisibility()) continue;
+        each.focus();
+        const box = each.getBoundingClientRect(), middle = box.left + box.width / 2;
+        const seen = [box.top + 2, box.bottom - 2].map((y) => document.elementFromPoint(middle, y));
+        if (document.activeElement === each && !seen.every((at) => each.contains(at)))
+            found.push(`covered: ${each.name || each.textContent}`);
+    }
+    scrollTo(0, 0);
+    return found; })()"""
+"""What has the focus, and is hidden by a bar of buttons or lies outside of the window."""
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     started = Browser(tmp_path_factory.mktemp("browser"))
@@ -64,6 +79,7 @@ def faults(person):
         found += [f"{width} {scheme}: {fault}" for fault in browser.run(AXE)]
         wide = browser.run("document.documentElement.scrollWidth - innerWidth")
         found += [f"{width}: {wide} pixels too wide"] if wide > 1 else []
+        found += browser.run(COVERED)
     browser.resize(1280, 900)
     browser.ask("Emulation.setEmulatedMedia", features=[])
     return found

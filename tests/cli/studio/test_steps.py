@@ -166,6 +166,70 @@ def test_what_is_said_while_it_is_typed(client):
     assert client.post("/columns/said", data=sent | {"id": "c9"}).status_code == 422
 
 
+@pytest.mark.parametrize("words", ["ja/nein", "own"])
+def test_words_for_yes_and_no_are_chosen_of_a_list(client, place, words):
+    chosen(client)
+    kinds = {"c0-0.kind": "boolean", "c0-0.words": words}
+    own = {"c0-0.true": "ja", "c0-0.false": "nö"}
+    if words == "own":
+        assert "list those for true" in posted(client, "/columns", action="save", **kinds).text
+        kinds |= own
+    assert posted(client, "/columns", action="save", **kinds).status_code == 303
+    no = "nö" if words == "own" else "nein"
+    declared = {"type": "boolean", "trueValues": ["ja"], "falseValues": [no]}
+    assert kinds_in(place)["Ort"] == declared
+    page = client.get("/columns").text
+    assert form_with(page, "c0-0.words")["c0-0.words"] == words
+    # and the usual words are read again if these are chosen
+    usual = kinds | {"c0-0.words": "", "c0-0.true": "", "c0-0.false": ""}
+    assert posted(client, "/columns", action="save", **usual).status_code == 303
+    assert kinds_in(place)["Ort"] == "boolean"
+
+
+@pytest.mark.parametrize("answer", ["never", "may be", ""])
+def test_whether_values_are_missing_has_three_answers(client, place, answer):
+    chosen(client)
+    kinds = {"c0-1.kind": "integer", "c0-1.required": answer}
+    assert posted(client, "/columns", action="save", **kinds).status_code == 303
+    field = {"type": "integer", "constraints": {"required": answer == "never"}}
+    assert kinds_in(place)["Alter"] == (field if answer else "integer")
+    page = client.get("/columns").text
+    assert form_with(page, "c0-1.required")["c0-1.required"] == answer
+    said = key_and_version(page) | kinds | {"id": "c0-1"}
+    asks = "whether values are missing" in client.post("/columns/said", data=said).text
+    assert asks == (not answer)
+    kinds["c0-1.required"] = "perhaps"
+    assert posted(client, "/columns", action="save", **kinds).status_code == 422
+
+
+@pytest.mark.parametrize(("language", "word"), [("de", "andere"), ("en", "")])
+def test_what_is_rare_is_called_so_in_the_language_of_the_page(client, place, language, word):
+    chosen(client)
+    client.get(f"/columns?language={language}")
+    kinds = {"c0-0.kind": "categorical", "c0-1.kind": "categorical", "c0-1.levels": "1\n2"}
+    said = key_and_version(client.get("/columns").text) | kinds | {"id": "c0-0"}
+    said = client.post("/columns/said", data=said).text
+    assert ("wird zu „andere“" in said) == bool(word)
+    assert posted(client, "/columns", action="rest", **kinds).status_code == 303
+    named = {"type": "categorical", "synthdp": {"other": word}} if word else "categorical"
+    kept = kinds_in(place)
+    assert [kept["Ort"], kept["Größe"]] == [named, named]
+    assert "synthdp" not in kept["Alter"]
+    assert form_with(client.get("/columns").text, "c0-0.other").get("c0-0.other") == word
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_no_hint_in_an_empty_input_looks_filled_in(client, language):
+    declared(client)
+    client.get(f"/columns?language={language}")
+    begins = "leer: |etwa " if language == "de" else "empty: |such as "
+    pages = [client.get(f"/{step}").text for step in ("table", "columns", "people", "budget")]
+    pages.append(client.get("/people?rule=determines&column=Alter&column=Ort").text)
+    hints = [each for page in pages for each in re.findall(r"placeholder=[\"'](.*?)[\"']", page)]
+    assert len(hints) > 20
+    assert [each for each in hints if each and not re.match(begins, each)] == []
+
+
 def test_a_code_book_fills_in_levels(client, place):
     chosen(client)
     answer = posted(
@@ -529,7 +593,7 @@ def test_bounds_on_rows_of_a_parent_are_clicked_together(tmp_path):
     posted(client, "/table", action="dialect", then="go_on")
     kinds = {"c0-1.kind": "categorical", "c1-1.kind": "categorical", "c1-1.levels": "A\nB\nC"}
     kinds |= {"c1-2.kind": "integer", "c1-2.minimum": "1", "c1-2.maximum": "4"}
-    kinds |= {"c1-2.bins": "4", "c1-2.required": "on"}
+    kinds |= {"c1-2.bins": "4", "c1-2.required": "never"}
     assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
     links = {"action": "links", "root": "patients", "t0.key": "patient", "t1.order": "visit"}
     links |= {"t1.fields": ["patient", ""], "t1.parent": ["patients", ""]}
@@ -623,7 +687,7 @@ def test_rows_of_a_person_in_their_order(tmp_path):
         "c0-1.minimum": "0",
         "c0-1.maximum": "2",
     }
-    kinds |= {"c0-1.required": "on", "c0-2.kind": "categorical", "c0-2.levels": "a\nb"}
+    kinds |= {"c0-1.required": "never", "c0-2.kind": "categorical", "c0-2.levels": "a\nb"}
     assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
     units = {"several": "yes", "unit": "person", "max_rows": "3", "order": "visit"}
     assert posted(client, "/people", action="go_on", **units).headers["location"] == "/budget"
