@@ -30,6 +30,9 @@ from synthdp.release.certificate.structure import dependence as dependence
 from synthdp.release.certificate.yaml_files import MAX_BYTES as MAX_BYTES
 from synthdp.release.certificate.yaml_files import load_yaml as load_yaml
 from synthdp.release.certificate.yaml_files import yaml_text as yaml_text
+from synthdp.release.choice import candidates_of as candidates_of
+from synthdp.release.choice import chosen_place as chosen_place
+from synthdp.release.choice import labelled as labelled
 from synthdp.release.drawing.batches import arrow_batches as arrow_batches
 from synthdp.release.drawing.unused_levels import redrawn as redrawn
 from synthdp.release.drawing.unused_levels import without_unused as without_unused
@@ -61,6 +64,7 @@ from synthdp.release.prediction_quality import Predictor as Predictor
 from synthdp.release.prediction_quality import area as area
 from synthdp.release.prediction_quality import area_gradient as area_gradient
 from synthdp.release.quality import mean_stddev as mean_stddev
+from synthdp.release.quality import sampled_sets as sampled_sets
 from synthdp.release.registry import ENGINES as ENGINES
 from synthdp.release.registry import MECHANISMS as MECHANISMS
 from synthdp.release.registry import as_mechanism as as_mechanism

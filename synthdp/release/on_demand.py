@@ -88,6 +88,20 @@ WITH_WEIGHT: OnDemand["Callable[..., Workload]"] = OnDemand(
 )
 """Workloads that keep what depends on a weight; for runs with a column of weights."""
 
+CANDIDATES: OnDemand["Callable[..., tuple[Engine, ...]]"] = OnDemand(
+    "synthdp.release.choice:candidates_of"
+)
+"""What there is to choose from; for runs with ``choose``."""
+
+LABELLED: OnDemand["Callable[[Engine], str]"] = OnDemand("synthdp.release.choice:labelled")
+"""An engine in words; for the same."""
+
+CHOSEN_MODEL: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.choosing:chosen_model")
+"""A private choice among models of the same measurements; for the same."""
+
+COMPARED: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.comparing:compared")
+"""Drawn tables held against the records; for runs with a share for quality, or with ``choose``."""
+
 COMPLETION: OnDemand["Callable[..., tuple[pd.DataFrame, Collection[str]]]"] = OnDemand(
     "synthdp.release.drawing.completing:completed_table"
 )
@@ -150,11 +164,6 @@ MEASURED_PREDICTION: OnDemand[Callable[..., dict[str, Any]]] = OnDemand(
     "synthdp.release.prediction_quality:measured_prediction"
 )
 """How well a model of drawn rows predicts a column of the records; for runs with a target."""
-
-MEASURED_QUALITY: OnDemand[Callable[..., Any]] = OnDemand(
-    "synthdp.release.quality:measured_quality"
-)
-"""How far the rows of a release are from the records; for runs with a share for it."""
 
 MERGED_FIT: OnDemand["Callable[..., Model]"] = OnDemand(
     "synthdp.inference.engines.refinement:estimate_refined"

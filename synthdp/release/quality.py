@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast, final
 import numpy as np
 
 from synthdp.core.cliques import Clique
+from synthdp.core.domain import Domain
 from synthdp.core.many_cliques import blocks_of, sampled_k_way
 from synthdp.inference.arrays import Codes, cell_counts
 from synthdp.inference.model import Model
@@ -84,8 +85,9 @@ def measured_quality(
     *,
     rho: Fraction,
     checked: CheckedTable,
+    drawn: Drawn | None = None,
     prediction: Prediction | None = None,
-) -> tuple[dict[str, Any], Drawn | None]:
+) -> tuple[dict[str, Any], Drawn]:
     """Draw a table and measure how far it is from the records, for at most ``rho``.
 
     Parameters
@@ -98,29 +100,21 @@ def measured_quality(
         Budget of it all.
     checked
         Which table is drawn; it has rows.
+    drawn
+        That table, if it was drawn already.
     prediction
         Measures how well a model of drawn rows predicts a column, if one is wanted.
 
     Returns
     -------
     dict, Drawn
-        What certificates say of it, as plain JSON values, and the codes that were drawn, None if they
-        are too many to be kept. Which marginals are asked follows from the domain alone.
+        What certificates say of it, as plain JSON values, and the codes that were drawn. Which
+        marginals are asked follows from the domain alone.
     """
-    # Noise may make the number of records 0 or negative, and shares are of it.
-    total = max(model.total, 1.0)
-    n_rows = min(round(total) if checked.n_rows is None else checked.n_rows, MAX_ROWS)
-    sampling_seed = seeds_of(checked.seed)[0]
-    codes = drawn_codes(model, n_rows, {}, sampling_seed, unused)
-    measured = _Measured(cast(PrivateTable, table), codes, n_rows=n_rows, total=total)
-    domain = table.domain
-    sets, n_all = {}, {}
-    for k, name in enumerate((COLUMNS, PAIRS, TRIPLES), start=1):
-        # A fixed seed: which marginals are measured follows from the schema, and anybody can tell.
-        rng = np.random.default_rng(_SAMPLE_SEED)
-        sets[name], n_all[name] = sampled_k_way(
-            domain, k, rng, most=MAX_MARGINALS, max_cells=MAX_CELLS
-        )
+    drawn = drawn or drawn_to_measure(model, unused, checked)
+    codes, n_rows = drawn.codes, drawn.n_rows
+    measured = Measured(cast(PrivateTable, table), drawn, total=max(model.total, 1.0))
+    sets, n_all = sampled_sets(table.domain)
     # A table of two columns has no triples; their part of the budget goes to the others.
     asked = {name: cliques for name, cliques in sets.items() if cliques}
     parts = [*asked, *([WORST] if sets[PAIRS] else []), *([PREDICTION] if prediction else [])]
@@ -141,9 +135,38 @@ def measured_quality(
             content["worst_pair"] = worst.stated(worst.cliques[0])
     if prediction is not None:
         content[PREDICTION] = prediction(codes, rho=PARTS[PREDICTION] * unit_of_rho)
-    is_small = sum(column.nbytes for column in codes) <= MAX_KEPT_BYTES
-    drawn = Drawn(n_rows=n_rows, seed=checked.seed, codes=codes) if is_small else None
     return content, drawn
+
+
+def kept_table(drawn: Drawn) -> Drawn | None:
+    """A table that was drawn, unless it is too large to be kept."""
+    is_small = sum(column.nbytes for column in drawn.codes) <= MAX_KEPT_BYTES
+    return drawn if is_small else None
+
+
+def drawn_to_measure(model: Model, unused: Unused, checked: CheckedTable) -> Drawn:
+    """The table of a model that is held against the records."""
+    # Noise may make the number of records 0 or negative, and shares are of it.
+    n_rows = round(max(model.total, 1.0)) if checked.n_rows is None else checked.n_rows
+    n_rows = min(n_rows, MAX_ROWS)
+    sampling_seed = seeds_of(checked.seed)[0]
+    codes = drawn_codes(model, n_rows, {}, sampling_seed, unused)
+    return Drawn(n_rows=n_rows, seed=checked.seed, codes=codes)
+
+
+def sampled_sets(domain: Domain) -> tuple[dict[str, list[Clique]], dict[str, int]]:
+    """The columns, pairs and triples that are measured, and how many there are of each.
+
+    Which ones follows from the domain alone.
+    """
+    sets, n_all = {}, {}
+    for k, name in enumerate((COLUMNS, PAIRS, TRIPLES), start=1):
+        # A fixed seed: which marginals are measured follows from the schema, and anybody can tell.
+        rng = np.random.default_rng(_SAMPLE_SEED)
+        sets[name], n_all[name] = sampled_k_way(
+            domain, k, rng, most=MAX_MARGINALS, max_cells=MAX_CELLS
+        )
+    return sets, n_all
 
 
 def mean_stddev(rho: Fraction, *, total: float, unit: PrivacyUnit) -> float:
@@ -165,17 +188,26 @@ def mean_stddev(rho: Fraction, *, total: float, unit: PrivacyUnit) -> float:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class _Errors:
+class Errors:
     """Noisy distances of some marginals, and the standard deviation of the noise on each."""
 
     cliques: Sequence[Clique]
     distances: np.ndarray
     stddev: float
 
+    @property
+    def average(self) -> float:
+        """Their mean, which noise may have made negative."""
+        return float(self.distances.mean())
+
+    @property
+    def mean_stddev(self) -> float:
+        """Standard deviation of the noise on it: noise on different marginals is independent."""
+        return self.stddev / sqrt(len(self.cliques))
+
     def mean(self) -> dict[str, float]:
-        """Their mean: noise on different marginals is independent."""
-        error = max(float(self.distances.mean()), 0.0)
-        return {"error": error, "stddev": self.stddev / sqrt(len(self.cliques))}
+        """Their mean as it is stated."""
+        return {"error": max(self.average, 0.0), "stddev": self.mean_stddev}
 
     def stated(self, clique: Clique) -> dict[str, Any]:
         """One of them."""
@@ -203,16 +235,16 @@ class _Errors:
 
 
 @final
-class _Measured:
+class Measured:
     """The records beside rows that were drawn, as many of these as there are records."""
 
-    def __init__(self, table: PrivateTable, codes: Codes, *, n_rows: int, total: float) -> None:
+    def __init__(self, table: PrivateTable, drawn: Drawn, *, total: float) -> None:
         self._table = table
-        self._codes = codes
-        self._scale = total / n_rows
+        self._codes = drawn.codes
+        self._scale = total / drawn.n_rows
         self._total = total
 
-    def errors(self, cliques: Sequence[Clique], rho: Fraction) -> _Errors:
+    def errors(self, cliques: Sequence[Clique], rho: Fraction) -> Errors:
         """The errors of some marginals, for ``rho``.
 
         They are asked for in batches, as many as fit into memory. A batch of b of k marginals costs
@@ -226,7 +258,7 @@ class _Measured:
             # The kernel rounds errors down to whole records: half of one is lost in the mean.
             distances += [(released.errors[clique] + 0.5) / (2.0 * self._total) for clique in batch]
         records = error_stddev(len(cliques), rho=rho, unit=self._table.ledger.unit)
-        return _Errors(
+        return Errors(
             cliques=cliques,
             distances=np.array(distances),
             stddev=records / (2.0 * self._total),

@@ -37,6 +37,9 @@ ENGINES = {
     "relaxed-tabular": "synthdp.inference.engines.relaxed_tabular:RelaxedTabularEngine",
 }
 
+BASELINES = {"columns": "synthdp.inference.engines.columns:ColumnsEngine"}
+"""Engines that are there to be compared with: they do not follow all that was measured."""
+
 
 def mechanism_named(name: str) -> "Mechanism":
     """The mechanism of that name with its default parameters.
@@ -54,7 +57,7 @@ def engine_named(name: str) -> "Engine":
     """The engine of that name with its default parameters; raises `ParameterError` if there is
     none.
     """
-    engine: Engine = _load(name, ENGINES, "engine")()
+    engine: Engine = _load(name, ENGINES | BASELINES, "engine")()
     return engine
 
 

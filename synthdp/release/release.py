@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, cast, final
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, UnreadColumnError
 from synthdp.core.event_log import log
-from synthdp.core.measurement import LinearMeasurement, clear_total
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, finishing, in_notebook, logged, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
@@ -19,7 +19,7 @@ from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
-from synthdp.release.acceptance import check_criteria, verdicts
+from synthdp.release.acceptance import check_criteria
 from synthdp.release.certificate.certificate import mechanism_facts, workload_facts
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import PUBLISHED, unprotected_quantities
@@ -29,20 +29,19 @@ from synthdp.release.fitting import check_rules, meeting
 from synthdp.release.observer import Observer
 from synthdp.release.on_demand import (
     CHECK_QUESTIONS,
+    COMPARED,
     JOURNALED_RUN,
     KNOWING_TABLE,
     KNOWN_MARGINALS,
+    LABELLED,
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
     LOOK,
-    MEASURED_PREDICTION,
-    MEASURED_QUALITY,
     PRIOR_RELEASE,
     STOP,
     STOP_UNREAD,
     UNSPENT,
-    UNUSED_LEVELS,
     WEIGHED,
     WITH_WEIGHT,
 )
@@ -51,7 +50,7 @@ from synthdp.release.persistence.kept_run import LOST, KeptRun, UnkeptRun
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.rows import Rows, are_rows, derives
 from synthdp.release.run_settings import RunSettings
-from synthdp.release.settings import settled_accounting
+from synthdp.release.settings import CHOICE_SHARE, settled_accounting
 from synthdp.release.synthesis import Drawn, Synthesis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
@@ -107,7 +106,12 @@ class Release:
             raise ParameterError(
                 f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
             )
+        if settings.choose and not has_quality:
+            raise ParameterError(
+                f"{settings.spelling.of('choose')}: models are compared by tables that they draw; ask for rows"
+            )
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
+        self._choice_share = Fraction(CHOICE_SHARE if settings.choose else 0)
         self._is_whole = ledger is None
         self._schema = as_schema(schema)
         if settings.weight is not None or self._schema.weight is not None:
@@ -133,6 +137,7 @@ class Release:
             known = KNOWN_MARGINALS.load()(settings.known, self._schema, called)
         self._known = known
         self._engine = meeting(settings.engine, known)
+        self._fitted_by = settings.engine
         has_trees, has_thresholds = (
             LEARNING_NEEDS.load()(self._schema) if self._schema.is_open else (False, False)
         )
@@ -210,6 +215,7 @@ class Release:
             **self._known_facts,
             **self._prior_facts,
             "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
+            **({"choose": [*map(LABELLED.load(), settings.choose)]} if settings.choose else {}),
             "randomness": self._bits.description,
         }
         # Everything that decides what is asked goes into the journal's header: a run with another
@@ -270,7 +276,6 @@ class Release:
         )
         schema: Schema | None = None
         table: FilledTable | None = None
-        checked: FilledTable | None = None
         try:
             schema = self._learnt(source, report, observer)
             # Counted with places for unread values, as every row has to fall into some cell.
@@ -278,9 +283,10 @@ class Release:
             counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
             # Set aside before the mechanism, or a look before it, spends what is left.
             reserved = ledger.remaining * self._quality_share
+            for_choice = ledger.remaining * self._choice_share
             self._look(schema, counts, placed, observer)
             filling = Filling(schema, placed.domain)
-            private = self._private(counts, placed, self._without(reserved), observer)
+            private = self._private(counts, placed, self._without(reserved + for_choice), observer)
             stop = None if self._settings.anyway else partial(self._stop_unread, schema)
             table = FilledTable(private, filling, stop)
             self._settle_workload(schema)
@@ -300,28 +306,41 @@ class Release:
                     constraints=schema.constraints,
                     report=progress,
                 )
-            said: dict[str, object] = {}
+            said: Mapping[str, object] = {}
             drawn: Drawn | None = None
             found: list[str] = []
-            if reserved and model is not None:
-                checked = FilledTable(self._private(counts, placed, ledger, observer), filling)
-                derived = self._derived(counts, placed, observer)
-                said, drawn = self._quality(
-                    schema, table.released, model, checked, derived, rho=reserved
-                )
+            carried: Sequence[LinearMeasurement] = () if drifting is None else drifting.carried
+            if (reserved or for_choice) and model is not None:
+                private = self._private(counts, placed, ledger, observer)
+                with closing(FilledTable(private, filling)) as against:
+                    compared = COMPARED.load()(
+                        against,
+                        schema,
+                        table.released,
+                        model,
+                        settings=self._settings,
+                        learnt=self._learnt_levels,
+                        carried=carried,
+                        known=self._known,
+                        checked=self._checked,
+                        derived=self._derived(counts, placed, observer),
+                        for_choice=for_choice,
+                        for_quality=reserved,
+                        report=report,
+                    )
+                model, drawn, said = compared.model, compared.drawn, compared.stated
+                self._fitted_by = compared.engine
             if self._known and model is not None:
                 # Rows have what is known whatever the noise: which is checked on a table all the same.
                 drawn = drawn or self._drawn(model)
                 check = model.known_check(drawn.codes, {})
                 assert check is not None
-                said = said | {"known": check.stated([each.stated() for each in self._known])}
+                said = {**said, "known": check.stated([each.stated() for each in self._known])}
                 unspent = float(table.ledger.remaining / self._ledger.budget)
                 found = [*check.cautions, *UNSPENT.load()(unspent)]
-            carried: Sequence[LinearMeasurement] = ()
             if self._prior is not None and drifting is not None:
-                carried = drifting.carried
                 moved = {**self._prior.stated(self._ledger), "moved": drifting.findings}
-                said = said | {"prior": moved}
+                said = {**said, "prior": moved}
             synthesis = self._synthesis(schema, table, model, said, drawn, found, carried)
             self._kept.end()
             return synthesis
@@ -335,8 +354,6 @@ class Release:
             if table is not None:
                 # Whoever keeps the error or the result cannot reach a record through it.
                 table.close()
-            if checked is not None:
-                checked.close()
 
     def _hand_over(
         self,
@@ -387,45 +404,14 @@ class Release:
 
         return private
 
-    def _quality(
-        self,
-        schema: Schema,
-        measurements: Sequence[LinearMeasurement],
-        model: Model,
-        checked: FilledTable,
-        derived: "PrivateDerived | None",
-        *,
-        rho: Fraction,
-    ) -> tuple[dict[str, object], Drawn | None]:
-        """What the certificate says of how far a table of the model is from the records, unless noise
-        hides that; and that table.
-        """
-        learnt = [
+    @property
+    def _learnt_levels(self) -> list[str]:
+        """Columns whose levels were learnt."""
+        return [
             column.name
             for column in self._schema.open_columns
             if column.name in self._learnt_columns and "levels" in column.open_parts
         ]
-        unused = UNUSED_LEVELS.load()(schema, measurements, learnt) if learnt else {}
-        target = self._settings.target
-        prediction = None
-        if target is not None:
-            prediction = partial(
-                MEASURED_PREDICTION.load(),
-                schema,
-                target=target,
-                counted=checked.placed_domain,
-                derived=derived,
-            )
-        quality, drawn = MEASURED_QUALITY.load()(
-            checked, model, unused, rho=rho, checked=self._checked, prediction=prediction
-        )
-        # Noise that hides how many records there are hides their errors, too. The same was asked
-        # all the same.
-        is_hidden = bool(measurements) and clear_total(measurements) is None
-        said = {} if is_hidden else {"quality": quality}
-        if self._settings.accept is not None:
-            said["acceptance"] = verdicts(self._settings.accept, None if is_hidden else quality)
-        return said, drawn
 
     def _drawn(self, model: Model) -> Drawn:
         """The table that is drawn unless something else is asked for."""
@@ -581,7 +567,7 @@ class Release:
         return self.facts.certificate(
             ledger=self._ledger,
             randomness=self._bits,
-            engine=self._settings.engine,
+            engine=self._fitted_by,
             learnt=self._learnt_columns,
             run=self._kept.identity.to_dict(),
             findings=[*self._findings, *found],

@@ -1,6 +1,6 @@
 """The settings of a run: the arguments of a door, checked once, and read by all below."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from os import PathLike
@@ -13,7 +13,7 @@ from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.acceptance import Criterion, parse_criteria
-from synthdp.release.on_demand import READ_ABOUT
+from synthdp.release.on_demand import CANDIDATES, READ_ABOUT
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
     DOMAIN_SHARE,
@@ -27,6 +27,7 @@ from synthdp.release.settings import (
 )
 
 WorkloadLike: TypeAlias = Workload | Mapping[str, Any] | str | PathLike[str] | None
+ChoiceLike: TypeAlias = str | Sequence[str | Engine] | None
 AboutLike: TypeAlias = Mapping[str, Any] | str | PathLike[str] | None
 KnownLike: TypeAlias = Any
 """Published tables, as `synthdp.release.known_tables` reads them."""
@@ -56,12 +57,12 @@ Rows: TypeAlias = Literal["package", "order"]
 DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
-        "quality_share", "accept", "reject", "adjacency", "save_schema", "where", "offset", "known", "weight",
-        "weighted", "prior",
+        "quality_share", "accept", "reject", "choose", "adjacency", "save_schema", "where", "offset", "known",
+        "weight", "weighted", "prior",
     ),
     "order": (
-        "workload", "target", "quality_share", "accept", "reject", "adjacency", "save_schema", "known",
-        "weight", "prior",
+        "workload", "target", "quality_share", "accept", "reject", "choose", "adjacency", "save_schema",
+        "known", "weight", "prior",
     ),
 }  # fmt: skip
 """What is for tables whose rows are by themselves: all that does not go together stands here."""
@@ -80,7 +81,9 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, quality_share, accept, about, known, weight, prior, anyway
+    max_rows_per_unit, order, domain_share, quality_share, accept, choose, about, known, weight, prior
+        As in `synthdp.synthesize`.
+    anyway
         As in `synthdp.synthesize`.
     spelling
         How errors write the names of settings.
@@ -114,6 +117,7 @@ class RunSettings:
     domain_share: float
     quality_share: float
     accept: tuple[Criterion, ...] | None
+    choose: tuple[Engine, ...]
     about: Mapping[str, Any] | None
     known: KnownLike
     weight: str | None
@@ -138,6 +142,7 @@ class RunSettings:
         domain_share: float = DOMAIN_SHARE,
         quality_share: float = QUALITY_SHARE,
         accept: str | tuple[Criterion, ...] | None = None,
+        choose: ChoiceLike = None,
         about: AboutLike = None,
         known: KnownLike = None,
         weight: str | None = None,
@@ -169,6 +174,9 @@ class RunSettings:
             "domain_share": checked_share(domain_share),
             "quality_share": checked_quality_share(quality_share, spelling.of("quality_share")),
             "accept": _criteria(accept, quality_share, spelling),
+            "choose": ()
+            if choose in (None, ())
+            else CANDIDATES.load()(choose, spelling.of("choose")),
             "about": None if about is None else READ_ABOUT.load()(about),
             "known": known,
             "weight": weight,
@@ -219,7 +227,7 @@ def check_combined(
     """
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
-        if value is None or value is False:
+        if value is None or value is False or value == ():
             continue
         if name in DEFAULT_SHARES and value == DEFAULT_SHARES[name]:
             continue

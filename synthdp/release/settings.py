@@ -27,6 +27,11 @@ QUALITY_SHARE = 0.01
 percent more noise on all else.
 """
 
+CHOICE_SHARE = 0.02
+"""Share of what is left for marginals that scores models, where there is a choice among them: one
+percent more noise on all else.
+"""
+
 MAX_QUALITY_SHARE = 0.5
 """Who spends more on what a table is worth than on the table has chosen the wrong option."""
 

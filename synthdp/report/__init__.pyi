@@ -84,4 +84,5 @@ from synthdp.report.table_evaluation import TableEvaluation as TableEvaluation
 from synthdp.report.texts.certificates import certificate_text as certificate_text
 from synthdp.report.texts.listing import WIDTH as WIDTH
 from synthdp.report.texts.numbers import at_most as at_most
+from synthdp.report.texts.quality import choice_line as choice_line
 from synthdp.report.texts.quality import quality_line as quality_line

@@ -1,6 +1,7 @@
 """What ``--json`` prints has the form that is published, whichever command prints it."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -35,6 +36,14 @@ def test_every_command_that_writes_prints_one_form(schema):
     assert checked(drawn, schema)["output"] == "more.csv"
     refitted = invoke("refit", "it.synthdp", "-o", "new.synthdp", "--engine", "direct", "--json")
     assert checked(refitted, schema)["engine"]["name"] == "direct"
+
+
+def test_criteria_and_a_choice_are_in_it_as_the_certificate_has_them(schema):
+    asked = ("--accept", "columns within 99 %", "--choose", "columns", "--json")
+    result = checked(invoke(*run_arguments(*asked, epsilon="20")), schema)
+    certificate = json.loads(Path("out.csv.privacy.json").read_text("utf-8"))
+    for name in ("acceptance", "choice"):
+        assert result[name] == certificate[name]
 
 
 def test_a_replay_says_so_and_has_its_code(schema):

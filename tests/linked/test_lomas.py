@@ -11,9 +11,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 
 import synthdp
 from synthdp.core import MissingExtraError
+from synthdp.release import mean_stddev
 
 METADATA = {
     "maxContributions": 1,
@@ -163,7 +165,7 @@ def test_a_run_that_fails_says_whether_it_had_paid(monkeypatch):
     def fail(*_, **__):
         raise MemoryError("no memory")
 
-    monkeypatch.setattr("synthdp.release.release.Release._quality", fail)
+    monkeypatch.setattr(home(mean_stddev), "drawn_to_measure", fail)
     with pytest.raises(InternalServerException, match=r"charge epsilon 1\.0 and delta 1e-09"):
         querier.query(request())
 

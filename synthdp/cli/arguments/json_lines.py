@@ -17,7 +17,7 @@ LOG_FORMATS = ("text", "json")
 
 _MARK = "synthdp: "
 _CODE = re.compile(r" \[(?P<code>[CE][0-9]{2})\]$")
-_LEVELS = ("caution", "quality", "accepted")
+_LEVELS = ("caution", "chosen", "quality", "accepted")
 """What a line may begin with that says of which level it is; all else informs."""
 
 

@@ -101,6 +101,7 @@ class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
     order: str | None
     quality_share: float | None
     accept: str | None
+    choose: str | None
     reject: bool
     anyway: bool
     about: str | None

@@ -75,6 +75,11 @@ def add_run(commands: Commands) -> None:
         metavar="CRITERIA",
         help="what rows have to meet, such as 'pairs within 3 %%, column pay within 1 %%'; else the exit code is 4",
     )
+    parser.add_argument(
+        "--choose",
+        metavar="ENGINES",
+        help="engines, or 'standard', whose models are compared privately with the mechanism's; see docs/quality.md",
+    )
     flag(parser, "--reject", "write no table that does not meet what --accept says")
     flag(
         parser,

@@ -13,13 +13,22 @@ from synthdp.core.errors import NotAcceptedError
 from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.core.message_codes import caution_code, with_caution_code
 from synthdp.release.acceptance import acceptance_lines, is_accepted
-from synthdp.report.texts.quality import quality_line
+from synthdp.report.texts.quality import choice_line, quality_line
 
 RESULT_SCHEMA_FILE = Path(__file__).with_name("result.schema.json")
 """JSON Schema of what ``--json`` prints of a release or table that was written."""
 
 _IN_RESULTS = (
-    *("guarantee", "is_private", "epsilon", "delta", "accounting", "quality", "acceptance"),
+    *(
+        "guarantee",
+        "is_private",
+        "epsilon",
+        "delta",
+        "accounting",
+        "quality",
+        "acceptance",
+        "choice",
+    ),
     *("refitted", "plan", "sites"),
 )
 """What a result repeats of the certificate, where that has it."""
@@ -44,7 +53,10 @@ def announce(
 
 
 def announce_quality(certificate: Mapping[str, Any], options: OutputOptions) -> None:
-    """Say how far the rows are from the records, if that was measured."""
+    """Say which model was chosen, and how far the rows are from the records, if that was measured."""
+    chosen = choice_line(certificate)
+    if chosen and not options.is_all_said:
+        sys.stderr.write(f"synthdp: chosen: {chosen}\n")
     quality = certificate.get("quality")
     if quality and not options.is_all_said:
         sys.stderr.write(f"synthdp: quality: {quality_line(quality)}\n")

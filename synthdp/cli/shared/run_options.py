@@ -22,6 +22,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
         quality_share=QUALITY_SHARE if options.quality_share is None else options.quality_share,
         accept=options.accept,
+        choose=options.choose,
         about=options.about,
         known=options.known,
         weight=options.weight,

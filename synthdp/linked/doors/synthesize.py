@@ -15,7 +15,7 @@ from synthdp.privacy.unit import Adjacency
 from synthdp.release.on_demand import OnDemand
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
-from synthdp.release.run_settings import RunSettings
+from synthdp.release.run_settings import ChoiceLike, RunSettings
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.release.table_run import Finished, release_table
 from synthdp.schema.declared import Kinds
@@ -56,6 +56,7 @@ def synthesize(
     domain_share: float = DOMAIN_SHARE,
     quality_share: float = QUALITY_SHARE,
     accept: str | None = None,
+    choose: ChoiceLike = None,
     about: Mapping[str, Any] | str | PathLike[str] | None = None,
     known: Any = None,
     weight: str | None = None,
@@ -144,6 +145,11 @@ def synthesize(
     accept
         Criteria for that quality, such as ``"pairs within 3 %, column income within 1 %"``: the
         certificate then has a verdict on each (``acceptance``), which is private as well.
+    choose
+        Engines whose models of the same measurements are compared with the release's own, by noisy
+        errors of the tables that they draw, for 2 % of what is left for marginals: names, with
+        commas between them or in a list, or objects; or ``"standard"``. The best is taken if it is
+        clearly better. See ``docs/quality.md``.
     about
         What only you know of the release, for its certificate: curators, intended use, how it was
         tuned, and so on, as a mapping or a YAML or JSON file; see ``docs/certificate.md``. It is
@@ -238,6 +244,7 @@ def synthesize(
         domain_share=domain_share,
         quality_share=quality_share,
         accept=accept,
+        choose=choose,
         about=about,
         known=known,
         weight=weight,

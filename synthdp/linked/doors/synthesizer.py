@@ -16,6 +16,7 @@ from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.result import Released, Result
+from synthdp.release.run_settings import ChoiceLike
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.schema.declared import Kinds
 from synthdp.schema.open_schema import OpenSchema
@@ -42,7 +43,7 @@ class Synthesizer:
         As for `synthesize`.
     accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
-    quality_share, accept, known, weight, prior, anyway
+    quality_share, accept, choose, known, weight, prior, anyway
         As for `synthesize`.
 
     Attributes
@@ -80,6 +81,7 @@ class Synthesizer:
     domain_share: float = DOMAIN_SHARE
     quality_share: float = QUALITY_SHARE
     accept: str | None = None
+    choose: ChoiceLike = None
     about: Mapping[str, Any] | str | PathLike[str] | None = None
     known: Any = None
     weight: str | None = None

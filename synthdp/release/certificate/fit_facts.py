@@ -104,9 +104,8 @@ def refit_certificate(
     kept = [caution for caution in certificate.get("cautions", []) if caution not in said]
     cautions = [caution for caution in fit_cautions(model) if caution not in kept]
     now = {"software": facts["software"], "engine": facts["engine"], "refitted": first}
-    same = {
-        key: value for key, value in certificate.items() if key not in ("quality", "acceptance")
-    }
+    of_rows = ("quality", "acceptance", "choice")
+    same = {key: value for key, value in certificate.items() if key not in of_rows}
     return same | now | {"cautions": [*kept, *cautions]}
 
 

@@ -27,6 +27,24 @@ def quality_line(quality: Mapping[str, Any]) -> str:
     return f"{line}; {predicted}" if predicted else line
 
 
+def choice_line(certificate: Mapping[str, Any]) -> str:
+    """Which of several models was taken, in a line; empty if there was no choice.
+
+    >>> errors = [{"engine": "columns", "error": 0.31}, {"engine": "gum", "error": 0.0824}]
+    >>> choice_line({"choice": {"chosen": "gum", "candidates": errors, "stddev": 0.0015}})
+    'gum: columns 31 %, gum 8.2 % (+- 0.3)'
+    """
+    choice = certificate.get("choice")
+    if not choice:
+        return ""
+    if len(choice["candidates"]) == 1:
+        return f"{choice['chosen']}: no other model draws another table"
+    if choice["stddev"] is None:
+        return f"{choice['chosen']}: noise hides how good any model is"
+    errors = [f"{each['engine']} {100 * each['error']:.2g} %" for each in choice["candidates"]]
+    return f"{choice['chosen']}: {', '.join(errors)} (+- {100 * SURE * choice['stddev']:.2g})"
+
+
 def prediction_line(prediction: Mapping[str, Any]) -> str:
     """How well a model of synthetic rows predicts the records, in a line; empty if nothing was
     measured.

@@ -50,6 +50,11 @@ def test_of_every_accounting_and_unit(accounting, adjacency):
     )
 
 
+def test_of_a_choice_among_models():
+    settings = {"mechanism": "mst", "choose": ["columns", "direct", "auto"]}
+    assert len(check(release_of(**settings).certificate)["choice"]["candidates"]) > 1
+
+
 def test_of_what_was_learnt_and_of_what_the_curator_says():
     content = check(release_of(KINDS, about=read_about(ABOUT)).certificate)
     assert {event["event"] for event in content["events"]} >= {

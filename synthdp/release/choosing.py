@@ -1,0 +1,175 @@
+"""Private choice among models of the same measurements, by noisy errors of tables that they draw.
+
+Models are post-processing of what was measured, so that only their scores cost something. The score
+of a model is the mean L1 error, in records, of pairs and triples of the table that it draws: each of
+these errors moves by at most ``unit.marginal_l1`` when a unit comes, goes or changes
+(`synthdp.privacy.scores.MarginalL1Error`), whatever the number of records is, and so does their mean.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import TYPE_CHECKING, Any, cast, final
+
+import numpy as np
+
+from synthdp.core.errors import FitWarning, SynthdpError
+from synthdp.core.measurement import LinearMeasurement, clear_total
+from synthdp.core.reporting import Report
+from synthdp.inference.arrays import Codes
+from synthdp.inference.engine import Engine
+from synthdp.inference.model import Model
+from synthdp.privacy.private_table import PrivateTable
+from synthdp.release.checked_table import CheckedTable
+from synthdp.release.choice import MARGIN, chosen_place, labelled
+from synthdp.release.drawing.unused_levels import Unused
+from synthdp.release.filled_table import FilledTable
+from synthdp.release.fitting import fit_model, meeting
+from synthdp.release.quality import (
+    COLUMNS,
+    PAIRS,
+    TRIPLES,
+    Measured,
+    drawn_to_measure,
+    sampled_sets,
+)
+from synthdp.release.synthesis import Drawn
+from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.core.known_marginal import KnownMarginal
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The model that was taken, what fitted it, the table that it draws, and what certificates say."""
+
+    engine: Engine
+    model: Model
+    drawn: Drawn
+    stated: Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Candidate:
+    engine: Engine
+    model: Model
+    drawn: Drawn
+
+
+def chosen_model(
+    table: FilledTable,
+    schema: Schema,
+    measurements: Sequence[LinearMeasurement],
+    model: Model,
+    unused: Unused,
+    *,
+    carried: Sequence[LinearMeasurement] = (),
+    default: Engine,
+    engines: Sequence[Engine],
+    known: "Sequence[KnownMarginal]" = (),
+    rho: Fraction,
+    checked: CheckedTable,
+    report: Report,
+) -> Choice:
+    """Fit measurements by some more engines, and take the best model by noisy scores, for at most
+    ``rho``.
+
+    Parameters
+    ----------
+    table
+        The records, behind a ledger that has ``rho`` left.
+    schema, measurements, carried
+        What all models are fitted to: measurements of this release, and of an earlier one.
+    model, default
+        The release's own model, and what fitted it: it stays unless another is clearly better.
+    unused
+        What is not drawn.
+    engines
+        What else fits. One that cannot, as its model would be too large, is left out, and so is one
+        whose model draws the same table as an earlier one.
+    known
+        Published marginals, which all models meet.
+    rho
+        Budget of the choice; nothing is spent if there is one candidate only.
+    checked
+        Which table is drawn of each; it has rows.
+    report
+        Told about each fit.
+    """
+    candidates = [
+        _Candidate(engine=default, model=model, drawn=drawn_to_measure(model, unused, checked))
+    ]
+    left_out = []
+    for engine in engines:
+        fitted = _fitted(meeting(engine, known), schema, [*measurements, *carried], report)
+        if fitted is None:
+            left_out.append(labelled(engine))
+            continue
+        # What the mechanism says of what it measured holds of every model.
+        fitted.cautions += model.cautions
+        drawn = drawn_to_measure(fitted, unused, checked)
+        if not any(_same(drawn.codes, other.drawn.codes) for other in candidates):
+            candidates.append(_Candidate(engine=engine, model=fitted, drawn=drawn))
+    errors: list[float] = []
+    stddev: float | None = None
+    if len(candidates) > 1:
+        part = rho / len(candidates)
+        for candidate in candidates:
+            error, stddev = _score(table, candidate, part)
+            errors.append(error)
+    # Noise that hides how many records there are hides errors, too. The same was asked all the same.
+    if bool(measurements) and clear_total(measurements) is None:
+        stddev = None
+    place = 0 if stddev is None else chosen_place(errors, stddev)
+    chosen = candidates[place]
+    said = [
+        {
+            "engine": labelled(candidate.engine),
+            "error": None if stddev is None else max(errors[number], 0.0),
+        }
+        for number, candidate in enumerate(candidates)
+    ]
+    stated = {
+        "chosen": labelled(chosen.engine),
+        "default": labelled(default),
+        "candidates": said,
+        "stddev": stddev,
+        "margin": MARGIN,
+        "left_out": left_out,
+    }
+    return Choice(engine=chosen.engine, model=chosen.model, drawn=chosen.drawn, stated=stated)
+
+
+def _fitted(
+    engine: Engine, schema: Schema, measurements: Sequence[LinearMeasurement], report: Report
+) -> Model | None:
+    """The model of an engine; None if there is none, for it would be too large, say."""
+    try:
+        # Of the model that is taken the certificate says how its fit ended.
+        with warnings.catch_warnings(action="ignore", category=FitWarning):
+            return fit_model(engine, schema, measurements, report=report)
+    except SynthdpError:
+        return None
+
+
+def _same(one: Codes, other: Codes) -> bool:
+    """Whether two tables are the same, row by row."""
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def _score(table: FilledTable, candidate: _Candidate, rho: Fraction) -> tuple[float, float]:
+    """The noisy error of a candidate for ``rho``, and the standard deviation of its noise."""
+    measured = Measured(
+        cast(PrivateTable, table), candidate.drawn, total=max(candidate.model.total, 1.0)
+    )
+    sets, _ = sampled_sets(table.domain)
+    # Of a single column there is nothing else.
+    asked = [sets[name] for name in (PAIRS, TRIPLES) if sets[name]] or [sets[COLUMNS]]
+    parts = [measured.errors(cliques, rho / len(asked)) for cliques in asked]
+    stddev = sqrt(sum(part.mean_stddev**2 for part in parts)) / len(parts)
+    return sum(part.average for part in parts) / len(parts), stddev

@@ -1,0 +1,130 @@
+"""Drawn tables beside the records, once a model is fitted: a choice among models, and the quality of
+the one that is taken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, final
+
+from synthdp.core.measurement import LinearMeasurement, clear_total
+from synthdp.core.reporting import Report
+from synthdp.inference.engine import Engine
+from synthdp.inference.model import Model
+from synthdp.release.acceptance import verdicts
+from synthdp.release.checked_table import CheckedTable
+from synthdp.release.filled_table import FilledTable
+from synthdp.release.on_demand import CHOSEN_MODEL, MEASURED_PREDICTION, UNUSED_LEVELS
+from synthdp.release.quality import kept_table, measured_quality
+from synthdp.release.run_settings import RunSettings
+from synthdp.release.synthesis import Drawn
+from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.core.known_marginal import KnownMarginal
+    from synthdp.release.prediction_quality import PrivateDerived
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The model of a release, what fitted it, the table that it draws if it is kept, and what
+    certificates say.
+    """
+
+    model: Model
+    engine: Engine
+    drawn: Drawn | None
+    stated: Mapping[str, object]
+
+
+def compared(
+    table: FilledTable,
+    schema: Schema,
+    measurements: Sequence[LinearMeasurement],
+    model: Model,
+    *,
+    settings: RunSettings,
+    learnt: Sequence[str],
+    carried: Sequence[LinearMeasurement],
+    known: "Sequence[KnownMarginal]",
+    checked: CheckedTable,
+    derived: "PrivateDerived | None",
+    for_choice: Fraction,
+    for_quality: Fraction,
+    report: Report,
+) -> Compared:
+    """Choose among models for ``for_choice``, and measure the quality of one for ``for_quality``.
+
+    Parameters
+    ----------
+    table
+        The records, behind a ledger that has both left; 0 asks for nothing.
+    schema, measurements, model
+        What was released, and the model that the mechanism made of it.
+    settings
+        Which engines there are to choose from, what is to be predicted, and what is to be met.
+    learnt
+        Columns whose levels were learnt: those of which only noise is left are not drawn.
+    carried, known
+        What an earlier release still says, and what is published: all models have it.
+    checked
+        Which table is drawn; it has rows.
+    derived
+        Counts public functions of each record; None if the source cannot.
+    report
+        Told about fits.
+    """
+    unused = UNUSED_LEVELS.load()(schema, measurements, learnt) if learnt else {}
+    engine = settings.engine
+    stated: dict[str, object] = {}
+    drawn: Drawn | None = None
+    if for_choice:
+        left = table.ledger.remaining
+        choice = CHOSEN_MODEL.load()(
+            table,
+            schema,
+            measurements,
+            model,
+            unused,
+            carried=carried,
+            default=engine,
+            engines=settings.choose,
+            known=known,
+            rho=for_choice,
+            checked=checked,
+            report=report,
+        )
+        engine, model, drawn = choice.engine, choice.model, choice.drawn
+        stated["choice"] = choice.stated
+        if for_quality:
+            # Where models draw the same table there is nothing to ask: quality has the more.
+            for_quality += for_choice - (left - table.ledger.remaining)
+    if for_quality:
+        prediction = None
+        if settings.target is not None:
+            prediction = partial(
+                MEASURED_PREDICTION.load(),
+                schema,
+                target=settings.target,
+                counted=table.placed_domain,
+                derived=derived,
+            )
+        quality, drawn = measured_quality(
+            table,
+            model,
+            unused,
+            rho=for_quality,
+            checked=checked,
+            drawn=drawn,
+            prediction=prediction,
+        )
+        # Noise that hides how many records there are hides their errors, too. The same was asked
+        # all the same.
+        is_hidden = bool(measurements) and clear_total(measurements) is None
+        stated |= {} if is_hidden else {"quality": quality}
+        if settings.accept is not None:
+            stated["acceptance"] = verdicts(settings.accept, None if is_hidden else quality)
+    kept = None if drawn is None else kept_table(drawn)
+    return Compared(model=model, engine=engine, drawn=kept, stated=stated)
