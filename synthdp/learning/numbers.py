@@ -58,11 +58,6 @@ all else.
 DOUBTFUL = 0.3
 """Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a word."""
 
-HIDDEN, PROBABLE = 0.1, 0.5
-"""So are bounds beyond which noise hides more than this part of all records, as probably as not: so
-many change how the rows lie.
-"""
-
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have
 others.
@@ -177,10 +172,7 @@ class Learnt:
     def has_doubtful_bounds(self) -> bool:
         """Whether the bounds are worth a word."""
         if self.overshoot is not None:
-            # What two cells hold, one beyond each end, is taken for noise.
-            noise = sqrt(2) * self.overshoot.look.stddev
-            hidden = _probability_of_more(HIDDEN * float(self.density.mass.sum()), 0.0, noise)
-            return self.overshoot.is_probable or hidden > PROBABLE
+            return self.overshoot.is_probable or self.overshoot.leaves_out_many
         return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
 
     def on_coarser_grid(self, fewer: int) -> "Learnt":
@@ -512,15 +504,12 @@ def _is_alone(density: Density, first: ColumnHistogram, looks: Sequence[ColumnHi
     """
     point = int(density.starts[0])
     others, noise = _others(point, looks)
-    many = _probability_of_more(CONSTANT * float(density.mass.sum()), others, noise)
-    return others <= BEYOND * noise and many <= MAYBE and not _is_outermost(point, first)
-
-
-def _probability_of_more(most: float, counted: float, noise: float) -> float:
-    """How probable it is that more records than ``most`` are there, by a noisy count of them."""
+    few = CONSTANT * float(density.mass.sum())
     normal = NormalDist()
-    any_ = normal.cdf(counted / noise)  # there are no fewer than none
-    return normal.cdf((counted - most) / noise) / any_ if any_ > 0 else 0.0
+    any_others = normal.cdf(others / noise)  # there are no fewer than none
+    many_others = normal.cdf((others - few) / noise)
+    is_few = others <= BEYOND * noise and many_others <= MAYBE * any_others
+    return is_few and not _is_outermost(point, first)
 
 
 def _is_outermost(point: int, first: ColumnHistogram) -> bool:

@@ -12,7 +12,7 @@ from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows, LinkedTableReader
 from synthdp.linked.package.package import Package
-from synthdp.linked.package_tables import Opened, Tables, opened_tables, package_of
+from synthdp.linked.package_tables import Opened, Tables, in_zones_of, opened_tables, package_of
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
@@ -40,9 +40,9 @@ def release_package(
     settings.check_combined("package", others)
     tables = None if is_file else _named(data, schema)
     described, folder = package_of(data if is_file else schema, tables)
-    run = LinkedRelease(package=described, settings=settings)
     with ExitStack() as stack:
         opened = opened_tables(described, tables, folder, stack)
+        run = LinkedRelease(package=in_zones_of(described, opened), settings=settings)
         with run.kept(keeping):
             synthesis = run.of(lambda: read_sources(run, opened), report=report, rescue=rescue)
     return finished(synthesis, run.run.replay)

@@ -17,6 +17,7 @@ from synthdp.data.rows import (
     opened_source,
     streamed_rows,
     whole_frame,
+    zones_of,
 )
 from synthdp.linked.linking.linked_rows import check_header
 from synthdp.linked.package.linked_table import LinkedTable, refuse_package
@@ -98,6 +99,11 @@ def opened_tables(
         here[table.name] = stack.enter_context(opened)
         check_header(table, list(header_of(here[table.name])))
     return here
+
+
+def in_zones_of(package: Package, opened: Opened) -> Package:
+    """The package with its moments in the time zones that the types of its tables' files name."""
+    return package.in_zones({name: zones_of(table) for name, table in opened.items()})
 
 
 def _streamed(table: LinkedTable, frame: "EngineFrame") -> Here:

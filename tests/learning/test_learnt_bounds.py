@@ -409,6 +409,26 @@ def test_small_tables_of_two_values_are_right_and_called_so():
     assert sum(said) <= 3
 
 
+def test_bounds_that_leave_out_many_are_called_uncertain_and_others_seldom():
+    """Ages between bounds that hold half of them, and children between right ones."""
+    rng = np.random.default_rng(7)
+    ages, children = rng.normal(45, 12, 800).clip(18, 90).astype(int), rng.poisson(1.2, 900)
+    share = Fraction(1, 48)
+    found = [resolved("integer", ages, epsilon=1.0, seed=seed, share=share) for seed in range(10)]
+    left_out = [
+        np.mean((ages < low) | (ages > high))
+        for low, high in (learnt.column.axis.bounds for learnt in found)
+    ]
+    told = [part for part, learnt in zip(left_out, found, strict=True) if learnt.caution]
+    assert len(told) >= 6
+    assert min(told) > 0.05
+    said = [
+        bool(resolved("integer", children, epsilon=1.0, seed=seed, share=share).caution)
+        for seed in range(10)
+    ]
+    assert sum(said) <= 2
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_codes_within_one_cell_do_not_reach_as_far_as_the_public_cell(sign):
     """Records of a cell in which the other end lies were taken for ones beyond: postcodes from 98001

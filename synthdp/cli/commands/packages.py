@@ -40,7 +40,12 @@ from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.package.drafts import drafted_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.package_run import read_sources
-from synthdp.linked.package_tables import database_tables, opened_tables, rows_in_engine
+from synthdp.linked.package_tables import (
+    database_tables,
+    in_zones_of,
+    opened_tables,
+    rows_in_engine,
+)
 
 
 def run_package(path: str, options: RunOptions) -> None:
@@ -56,9 +61,9 @@ def run_package(path: str, options: RunOptions) -> None:
         )
         check_folder(package, options, description=Path(path))
         _check_files(package, path, options)
-        run = LinkedRelease(package=package, settings=settings)
         held = None if find is None else {each.name: find(each.name) for each in package.tables}
         tables = opened_tables(package, held, folder, stack)
+        run = LinkedRelease(package=in_zones_of(package, tables), settings=settings)
         with (
             run.kept(keeping_of(options)),
             rescuing(str(Path(options.output)), run.run, journal, LOAD_RELEASE) as paid,

@@ -17,6 +17,7 @@ import pandas as pd
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.imports import import_named
 from synthdp.data.tables import open_table
 from synthdp.linked.package.joined import (
     Joined,
@@ -32,6 +33,7 @@ from synthdp.linked.package.opened import closed_fields, joint_schema
 from synthdp.linked.package.resources import linked_table, with_levels_of
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import FIELDS_IN_ZONES
 
 
 @final
@@ -182,9 +184,27 @@ class Package:
         `SchemaError` if one is none of these.
         """
         joint = self.joint_schema.partly_closed(learnt)
-        found = {table.name: closed_fields(table, joint) for table in self.tables}
+        return self._with_fields({table.name: closed_fields(table, joint) for table in self.tables})
+
+    def in_zones(self, zones: Mapping[str, Mapping[str, str]]) -> "Package":
+        """The package with moments of some tables' own columns written in time zones, which the
+        public types of files name; see `fields_in_zones`.
+        """
+        changed: dict[str, dict[str, Any]] = {}
+        fields_of = {each["name"]: each.get("schema") for each in self.content["resources"]}
+        for table in self.tables:
+            names = () if table.declared is None else table.declared.names
+            given = zones.get(table.name, {})
+            own = {name: given[name] for name in names if name in given}
+            if own:
+                fields = import_named(FIELDS_IN_ZONES)(fields_of[table.name]["fields"], own)
+                changed[table.name] = {field["name"]: field for field in fields}
+        return self._with_fields(changed) if changed else self
+
+    def _with_fields(self, fields: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> "Package":
+        """The package with other fields of some tables, by their names."""
         resources = [
-            _with_fields(resource, found.get(resource["name"], {}))
+            _with_fields(resource, fields.get(resource["name"], {}))
             for resource in self.content["resources"]
         ]
         return Package.from_dict({**self.content, "resources": resources})

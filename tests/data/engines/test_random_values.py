@@ -11,7 +11,7 @@ from helpers.engines import ENGINES
 from helpers.random_values import DTYPES, RESOLUTIONS, asked, levels_in_engines
 from helpers.values import counted
 
-from synthdp.core import READ, Grid, SchemaError
+from synthdp.core import INFINITE, READ, Grid, SchemaError
 from synthdp.data import EngineFrame, EngineTable, held_rows, opened
 from synthdp.schema import OpenSchema, Schema
 
@@ -133,6 +133,33 @@ def test_floats_of_any_size_are_whole_numbers_where_these_are_learnt(engine):
     remote = EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](frame)), schema).source
     held = held_rows(opened(frame).frame, schema).source
     assert counted(remote.frequencies(grid)) == counted(held.frequencies(grid))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("kind", "missing"), [("number", [""]), ("integer", ["inf"]), ("number", ["", "-inf"])]
+)
+def test_infinite_numbers_have_a_cell_of_their_own_as_in_memory(kind, missing, engine):
+    """They were counted with what is missing, so that no caution said how many there are. One record
+    is in one cell, so that what is asked costs what it did.
+    """
+    numbers = [np.inf, -np.inf, np.inf, np.nan, 1.75e308, 1e300, 3.0, 4.0, -7.0, None]
+    schema = OpenSchema.from_kinds({"x": {"type": kind, "missingValues": missing}})
+    grid = Grid(column="x", has_infinite=True)
+
+    def cells(rows, starts):
+        frame = pl.DataFrame({"x": pl.Series(rows, dtype=pl.Float64)})
+        there = EngineTable.from_frame(EngineFrame.from_native(ENGINES[engine](frame)), schema)
+        here = held_rows(opened(frame).frame, schema).source.histogram(grid, starts).tolist()
+        assert there.source.histogram(grid, starts).tolist() == here
+        return np.array(here)
+
+    starts = np.array([0, 4, INFINITE])
+    whole = cells(numbers, starts)
+    assert whole[-1] == 4 - sum(2 if text == "inf" else text == "-inf" for text in missing)
+    for place in (1, 6):
+        changed = whole - cells(numbers[:place] + numbers[place + 1 :], starts)
+        assert np.abs(changed).sum() == 1
 
 
 @pytest.mark.skipif("duckdb" not in ENGINES, reason="duckdb is not installed")

@@ -7,7 +7,6 @@ rows; and then those values alone whose counts passed with their noise.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import final
 
@@ -25,11 +24,13 @@ from synthdp.data.engines.values.edges import N_EDGES, most_edges, with_n_edges
 from synthdp.data.engines.values.engine_frequencies import N_ROWS, WHAT, EngineFrequencies
 from synthdp.data.engines.values.grid_points import (
     MISSING,
+    UNBOUNDED,
     UNREADABLE,
     VALUE,
     Form,
     form_of,
     in_place_of_missing,
+    is_infinite,
     is_missing,
     is_unread,
     points_of,
@@ -78,10 +79,8 @@ class EngineValues(Sensitive):
 
         Raises `ParameterError` as that does, and `SourceError` if the engine fails.
         """
-        if grid.has_infinite:  # an engine counts infinite numbers with those that are missing
-            plain = replace(grid, has_infinite=False)
-            return np.append(self.histogram(plain, starts[:-1]), 0)
         cells = self._column(grid).histogram(grid, starts)  # all 0
+        starts = starts[:-1] if grid.has_infinite else starts  # the last cell is that of `INFINITE`
         rows = self._rows(grid)
         most = most_edges(self._frame.engine)
         for first in range(0, max(len(starts), 1), most):
@@ -101,7 +100,7 @@ class EngineValues(Sensitive):
         self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int
     ) -> Rows:
         """How many rows there are in each cell of some starts, as far as one query goes; before the
-        first, missing.
+        first, missing, and after the last, where they have a cell, infinite ones.
         """
         if grid.of == "reading":
             read = READ + spelling_of(self._columns[grid.column], self._frame.columns[grid.column])
@@ -121,8 +120,12 @@ class EngineValues(Sensitive):
             rows = rows.filter(is_missing_here | (point < after))
         if edges:
             rows = with_n_edges(self._frame.engine, rows, VALUE, edges)
+        # Each row is in one cell: whether its number is infinite, its own value says.
+        is_apart = (nw.col(MISSING) == UNBOUNDED) & nw.lit(grid.has_infinite)
         cell = (
-            nw.when(is_missing_here)
+            nw.when(is_apart)
+            .then(nw.lit(len(starts) + 2))
+            .when(is_missing_here)
             .then(nw.lit(0))
             .otherwise(1 + first + nw.col(N_EDGES) if edges else nw.lit(1))
         )
@@ -178,7 +181,13 @@ class EngineValues(Sensitive):
         if form == "unit" and held.has_zone and engine != "polars":
             rows = with_utc(engine, rows, held.alias)
         missing = nw.col(MISSING) > 0
-        gap = nw.when(is_unread(column, held)).then(nw.lit(UNREADABLE)).otherwise(nw.lit(1))
+        gap = (
+            nw.when(is_infinite(column, held))
+            .then(nw.lit(UNBOUNDED))
+            .when(is_unread(column, held))
+            .then(nw.lit(UNREADABLE))
+            .otherwise(nw.lit(1))
+        )
         rows = rows.with_columns(
             nw.when(is_missing(column, held)).then(gap).otherwise(nw.lit(0)).alias(MISSING)
         )

@@ -20,7 +20,14 @@ from synthdp.data.engines.codes import code_of, is_from
 from synthdp.data.engines.comparisons import chosen, counted, is_value
 from synthdp.data.engines.engine_frame import OF_NANOSECONDS, EngineColumn
 from synthdp.data.engines.values.spellings import IN_UTC
-from synthdp.schema.axes.points import EXACT, EXPONENTS, MAX_SHOWN_DECIMALS, NEAR, STEPS
+from synthdp.schema.axes.points import (
+    EXACT,
+    EXPONENTS,
+    LARGEST,
+    MAX_SHOWN_DECIMALS,
+    NEAR,
+    STEPS,
+)
 from synthdp.schema.columns.calendar import (
     FIRST_SECOND,
     LAST_SECOND,
@@ -43,6 +50,9 @@ VALUE, MISSING = "value", "missing"
 
 UNREADABLE = 2
 """What stands in place of that 1 where a value is there and cannot be read."""
+
+UNBOUNDED = 3
+"""The same where it is an infinite number, which counts as missing but where it is asked for."""
 
 _OF_32_BITS = 2.0**30
 """More than the nine digits that the shortest text of a float of 32 bits has at most."""
@@ -81,6 +91,20 @@ def is_unread(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     if not reader.has_unread_place:  # as of texts whose levels are learnt: each is a level
         return nw.lit(False)
     return code_of(reader, held) == reader.unread_code
+
+
+def is_infinite(column: OpenColumn, held: EngineColumn) -> nw.Expr:
+    """Whether each of the values that `is_missing` says are missing is an infinite number, or one
+    too large to be held, and not declared to be missing.
+    """
+    axis = column.template.axis
+    if held.family != "float" or axis is None or not axis.can_be_added:
+        return nw.lit(False)
+    number, most = held.values.cast(nw.Float64), float(np.finfo(np.float64).max)
+    words = set(map(plain_text, column.missing_values))
+    found = ~held.is_missing & (number.abs() > LARGEST)
+    found = found & (number <= most) if "inf" in words else found
+    return found & (number >= -most) if "-inf" in words else found
 
 
 def _reader(column: OpenColumn) -> Column:
