@@ -24,6 +24,8 @@ class Progress:
     share_spent: float = 0.0
     charges: list[str]
     error: str = ""
+    code: str = ""
+    """Why it ended, and the short code of that."""
     exit_code: int = 0
 
 
@@ -41,13 +43,14 @@ def logged_progress(log: str, *, tick: float | None = None) -> Progress:
     >>> logged_progress(
     ...     '{"time": "2025-01-01T00:00:00+00:00", "level": "info", "message": "writing"}'
     ... )
-    Progress(stage='writing', done=0, most=0, share_spent=0.0, charges=[], error='', exit_code=0)
+    Progress(stage='writing', done=0, most=0, share_spent=0.0, charges=[], error='', code='', exit_code=0)
     """
     progress = Progress(charges=[])
     for line in _until_tick(_lines(log), tick):
         message = str(line["message"])
         if line["level"] == "error":
-            progress.error, progress.exit_code = message, int(line.get("exit_code", 1))
+            progress.error, progress.code = message, str(line.get("code", ""))
+            progress.exit_code = int(line.get("exit_code", 1))
         elif charge := _CHARGE.fullmatch(message):
             progress.charges.append(charge["what"])
             progress.share_spent = float(charge["share"])

@@ -149,7 +149,6 @@ def _page(visit: Visit, name: str, *, problem: str = "", language: str = USUAL) 
         "step": name,
         "number": number,
         "steps": [*STEPS],
-        "project": visit.project,
         "name": visit.studio.path.resolve().name,
         "refused": problem,
         "is_typed": bool(problem),
@@ -171,6 +170,7 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
         "languages": languages(),
         "key": form_key(visit.studio.token),
         "version": visit.project.version,
+        "project": visit.project,
         "wrong": 100 * FALSE_POSITIVES,
     }
     page = rendered(template, {**common, **view}, folder=TEMPLATES, extra="studio")

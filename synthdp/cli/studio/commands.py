@@ -16,6 +16,9 @@ from synthdp.release.persistence.budget import Budget
 RELEASE, SCHEMA, PAGE = "release.synthdp", "schema.json", "release.html"
 """What a run publishes, besides the table and its certificate."""
 
+ANYWAY = "--anyway"
+"""What a run is told that is to go on though nearly nothing of a column can be read."""
+
 
 def output_of(visit: Visit) -> str:
     """What the synthetic table is called: it is of the same kind of file; linked ones are a folder."""
@@ -47,7 +50,7 @@ def _options(visit: Visit) -> dict[str, Any]:
             raise ParameterError(f"{problem}; choose the budget again")
         path = from_project(visit, visit.studio.place / project.budget)
         given |= {"budget": path, "budget_note": project.note}
-    return given
+    return given | ({"anyway": True} if ANYWAY in visit.run.arguments else {})
 
 
 def run_words(visit: Visit) -> list[str]:
@@ -58,7 +61,8 @@ def run_words(visit: Visit) -> list[str]:
     project, published = visit.project, f"{visit.run.name}/{PUBLISH}"
     words = ["run", *_table_words(visit), "-o", f"{published}/{output_of(visit)}"]
     for name, value in _options(visit).items():
-        words += [f"--{name.replace('_', '-')}", f"{value}"]
+        option = f"--{name.replace('_', '-')}"
+        words += [option] if value is True else [option, f"{value}"]
     words += ["--save", f"{published}/{RELEASE}"]
     if not project.is_linked and not project.order:
         words += ["--save-schema", f"{published}/{SCHEMA}"]

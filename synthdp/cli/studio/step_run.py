@@ -11,6 +11,7 @@ from zipfile import ZipFile, ZipInfo
 
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.commands import (
+    ANYWAY,
     PAGE,
     budget_in,
     output_of,
@@ -25,11 +26,23 @@ from synthdp.core.cautions import grouped
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import written
+from synthdp.core.message_codes import caution_code
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
 from synthdp.report.release_pages.certificate_page import certificate_page
 
 PAGES = {PUBLISH: PAGE, PRIVATE: "report.html"}
 """The page of each tab."""
+
+_STOPPED = "E21"
+"""The code of a run that would be of no use, and is gone on with only if somebody says so."""
+
+_MENDED = {
+    **dict.fromkeys(("E30", "E34"), "budget"),
+    **dict.fromkeys(("E17", "E18"), "table"),
+    **dict.fromkeys(("E12", "E13", "E16", "E19", "E20"), "columns"),
+    "E14": "people",
+}
+"""In which step an error of a run is mended, by its code."""
 
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
@@ -42,12 +55,17 @@ def run_view(visit: Visit) -> dict[str, Any]:
     return {
         "state": state,
         "progress": progress,
-        "cautions": [(text, _named(text, places)) for text in grouped(result.get("cautions", ()))],
+        "cautions": [
+            (caution_code(text), text, _named(text, places))
+            for text in grouped(result.get("cautions", ()))
+        ],
         "result": result,
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": sum(_spent(visit)),
         "left": budget_in(visit, visit.project.budget).get("left"),
         "error_columns": _named(progress.error, places),
+        "mended": _MENDED.get(progress.code, ""),
+        "is_stopped": progress.code == _STOPPED,
     }
 
 
@@ -61,6 +79,9 @@ def save_run(visit: Visit) -> str:
         visit.run.stop()
     elif visit.action == "resume" and state in (PAUSED, FAILED):
         visit.run.start(visit.run.arguments)
+    elif visit.action == "anyway" and state == FAILED:
+        words = visit.run.arguments
+        visit.run.start([*words, *({ANYWAY} - {*words})])
     elif visit.action == "start" and state not in (NEW, RUNNING):
         raise ParameterError("the run was started in another page; this page shows it now")
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
@@ -80,9 +101,9 @@ def _named(text: str, places: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _spent(visit: Visit) -> list[float]:
-    """The epsilon of each run that began so far."""
+    """The epsilon of each run so far, without those that failed before they were charged."""
     jobs = (visit.studio.job(f"run-{number + 1}") for number in range(visit.project.run))
-    began = [job.arguments for job in jobs]
+    began = [job.arguments for job in jobs if job.state != FAILED or job.progress.charges]
     return [float(each[each.index("--epsilon") + 1]) for each in began if "--epsilon" in each]
 
 

@@ -138,6 +138,21 @@ def _label_text(label: object) -> str:
     return "missing" if pd.isna(label) else str(label).replace(" 00:00:00", "")
 
 
+def written_levels(column: Column) -> list[str]:
+    """What each code of a column stands for, as the table writes it; bins by their first and last
+    value.
+
+    >>> from synthdp.schema.columns.boolean import BooleanColumn
+    >>> written_levels(BooleanColumn(name="ill", true_values=("ja",), false_values=("nein",)))
+    ['nein', 'ja', 'missing']
+    """
+    pairs = zip(column.labels, column.code_texts, strict=True)
+    return [
+        _label_text(label) if pd.api.types.is_scalar(label) and pd.isna(label) else str(text)
+        for label, text in pairs
+    ]
+
+
 def bin_edges(column: Column) -> NDArray[np.float64] | None:
     """Where the bins of a column of numbers, dates or times begin, and where the last one ends, as
     numbers or seconds; None of a column of levels.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from synthdp.report.metrics.columns import bin_edges, level_texts
+from synthdp.report.metrics.columns import bin_edges, written_levels
 from synthdp.report.release_pages.noisy_release import NoisyRelease
 from synthdp.report.rendering.charts import key_of
 from synthdp.report.rendering.figures import Words
@@ -63,7 +63,7 @@ def _picture(view: NoisyRelease, name: str, noise: float) -> Picture:
     limits = np.minimum(counts[["low", "high"]].to_numpy().T / total, 1.0)
     shares = Shares(
         column=name,
-        levels=level_texts(column),
+        levels=written_levels(column),
         tables={"share": counts["count"].to_numpy() / total},
         edges=bin_edges(column),
         limits=limits,

@@ -178,11 +178,11 @@ def themed(text: str) -> str:
 def start_of(label: str) -> str:
     """Where a bin begins; other labels as they are.
 
-    >>> start_of("[2000-01-01, 2000-02-01)"), start_of("missing")
-    ('2000-01-01', 'missing')
+    >>> start_of("[2000-01-01, 2000-02-01)"), start_of("1,5 .. 2,4"), start_of("missing")
+    ('2000-01-01', '1,5', 'missing')
     """
-    match = re.fullmatch(r"[\[(](.+), .+[\])]", label)
-    return match[1].removesuffix(".0") if match else label
+    match = re.fullmatch(r"[\[(](.+), .+[\])]|(.+) \.\. .+", label)
+    return (match[1] or match[2]).removesuffix(".0") if match else label
 
 
 def shortened(text: str, most: int = 18) -> str:

@@ -42,6 +42,10 @@ def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ..
     return relations
 
 
+_DISTANCE = "what lies between two dates is declared by synthdp.relative_to of the later one"
+"""The way out for whoever adds days to a date."""
+
+
 def check_kinds(relation: Relation, columns: Columns) -> None:
     """Raise `SchemaError` unless a relation compares numbers with numbers, or a date with a date."""
     kinds = []
@@ -62,15 +66,16 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
     first, *others = sorted(kinds, key=lambda axis: axis.noun)
     for other in others:
         if other.noun != first.noun:
-            refuse_check(
-                relation.text,
-                f"{first.name!r} is a {first.noun} and {other.name!r} a {other.noun}; compare like with like",
-            )
+            problem = f"{first.name!r} is a {first.noun} and {other.name!r} a {other.noun}"
+            refuse_check(relation.text, f"{problem}; compare like with like, or {_DISTANCE}")
     # Dates have no zero of their own: only their difference means anything, and it is compared with
     # 0 here.
     is_comparison = sorted(relation.factors.values()) == [-1, 1] and not relation.constant
     if not (first.can_be_added or is_comparison):
-        way_out = f"compare one {first.noun} with another; limits of a single one are constraints.minimum and maximum"
+        way_out = (
+            f"compare one {first.noun} with another; limits of a single one are constraints.minimum and maximum, "
+            f"and {_DISTANCE}"
+        )
         problem = f"{first.noun}s cannot be added, multiplied or compared with numbers"
         refuse_check(relation.text, f"{problem}; {way_out}")
 

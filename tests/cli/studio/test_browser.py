@@ -1,5 +1,6 @@
 """The studio in a real browser: whole walks, what people do wrong, and what hinders readers."""
 
+import itertools
 import json
 import random
 import shutil
@@ -22,14 +23,18 @@ AXE = """axe.run(document, {resultTypes: ["violations"], iframes: false}).then((
     found.violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 200)}`))"""
 
 
-COVERED = """(() => {
+COVERED = """(async () => {
     const found = [], inputs = "input:not([type=hidden]), select, textarea, summary, button:not(.unseen)";
+    const isSeen = (each) => {
+        const box = each.getBoundingClientRect(), middle = box.left + box.width / 2;
+        const seen = [box.top + 2, box.bottom - 2].map((y) => document.elementFromPoint(middle, y));
+        return seen.every((at) => each.contains(at));
+    };
     for (const each of document.querySelectorAll(`main :is(${inputs})`)) {
         if (!each.checkVisibility()) continue;
         each.focus();
-        const box = each.getBoundingClientRect(), middle = box.left + box.width / 2;
-        const seen = [box.top + 2, box.bottom - 2].map((y) => document.elementFromPoint(middle, y));
-        if (document.activeElement === each && !seen.every((at) => each.contains(at)))
+        if (!isSeen(each)) await new Promise((wait) => setTimeout(wait, 500)); // phones scroll slowly
+        if (document.activeElement === each && !isSeen(each))
             found.push(`covered: ${each.name || each.textContent}`);
     }
     scrollTo(0, 0);
@@ -64,6 +69,42 @@ def export(tmp_path):
     return "Export 2025.csv"
 
 
+def unread(browser):
+    """What a screen reader cannot tell of a page: controls without a name, headings out of order,
+    and in which step one is.
+    """
+    browser.ask("Accessibility.enable")
+    nodes = browser.ask("Accessibility.getFullAXTree")["nodes"]
+    told = [
+        (each["role"]["value"], each.get("name", {}).get("value", ""), each.get("properties", ()))
+        for each in nodes
+        if not each["ignored"]
+    ]
+    controls = [
+        "button",
+        "link",
+        "textbox",
+        "combobox",
+        "checkbox",
+        "radio",
+        "slider",
+        "DisclosureTriangle",
+        "region",
+    ]
+    found = [f"{role} without a name" for role, name, _ in told if role in controls and not name]
+    levels = [
+        facts["value"]["value"]
+        for role, _, properties in told
+        for facts in properties
+        if role == "heading" and facts["name"] == "level"
+    ]
+    if levels[:1] != [1] or any(b - a > 1 for a, b in itertools.pairwise(levels)):
+        found.append(f"headings of the levels {levels}")
+    if browser.run("document.querySelectorAll('nav [aria-current=step]').length") != 1:
+        found.append("the step is not told")
+    return found
+
+
 def faults(person):
     """What axe finds on a page, in light and in dark, on a screen and on a phone."""
     spec = find_spec("axe_core_python")
@@ -80,6 +121,7 @@ def faults(person):
         wide = browser.run("document.documentElement.scrollWidth - innerWidth")
         found += [f"{width}: {wide} pixels too wide"] if wide > 1 else []
         found += browser.run(COVERED)
+    found += unread(browser)
     browser.resize(1280, 900)
     browser.ask("Emulation.setEmulatedMedia", features=[])
     return found
@@ -97,6 +139,10 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     found = {"table": faults(person)}
     person.fill("mark", ",")
     person.press("then", "go_on", leads="/columns")
+    person.fill("book", "of another table;1")
+    person.press("action", "book", leads="/columns")
+    person.until("document.activeElement.getAttribute('role') === 'alert'")  # so it is read aloud
+    person.go("/columns")
     declare_export(person)
     person.until("!document.querySelector('.said .bad')")
     found["columns"] = faults(person)

@@ -17,7 +17,14 @@ import pytest
 from helpers.paths import ROOT
 from helpers.studio import form_with, key_and_version, posted, studio_client
 
-from synthdp.cli import CATALOGUES
+from synthdp.cli import CATALOGUES, Job
+from synthdp.core import (
+    BudgetExceededError,
+    DataFileError,
+    UnreadColumnError,
+    all_codes,
+    error_code,
+)
 from synthdp.release import Budget
 
 pytest.importorskip("starlette")
@@ -450,6 +457,70 @@ def test_a_run_is_paused_and_gone_on_with(place):
     assert 'data-state="paused"' in again[0].get("/run").text
     posted(again[0], "/run", action="resume")
     assert 'data-state="done"' in finished(*again)
+
+
+def logged(studio, error):
+    """The last run as one that ended with an error, as its log says it."""
+    folder = studio.path / f"run-{studio.load().run}"
+    line = {"time": "2025-01-01T00:00:00+00:00", "level": "error", "message": str(error)}
+    line |= {"exit_code": 1, "code": error_code(error)}
+    charge = {"level": "info", "message": "charged x; 3 % of the budget is spent"}
+    (folder / "result.json").unlink(missing_ok=True)
+    lines = [line | charge, line] if isinstance(error, UnreadColumnError) else [line]
+    (folder / "log.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+
+
+def test_an_error_of_a_run_says_its_way_out_in_the_readers_words(place, monkeypatch):
+    client, studio = studio_client(place)
+    budgeted(client)
+    client.get("/run?language=de")
+    started = []
+    monkeypatch.setattr(Job, "start", lambda job, words: (job._keep(words), started.append(words)))
+    posted(client, "/run", action="start")
+    unread = UnreadColumnError("column 'Alter': about 99 % could not be read (--anyway)")
+    logged(studio, unread)
+    page = unescape(client.get("/run").text)
+    assert "Lauf hat rechtzeitig angehalten" in page
+    assert 'href="/columns#c0-1">Alter berichtigen' in page
+    assert "Alle Läufe dieses Projekts bisher: höchstens Epsilon 20" in page
+    assert 'value="resume"' not in page  # it would end in the same way
+    assert posted(client, "/run", action="anyway").status_code == 303
+    assert started[1] == [*started[0], "--anyway"]
+    for step in ("run", "look"):
+        sent = key_and_version(client.get("/run").text) | {"action": "go_on"}
+        assert client.post(f"/{step}", data=sent, follow_redirects=False).status_code == 303
+    taken = unescape(client.get("/take").text)
+    words, script = re.findall(r"<code>((?:synthdp|import).*?)</code>", taken, re.S)
+    assert " --anyway" in words
+    assert "anyway=True" in script
+    logged(studio, unread)
+    posted(client, "/run", action="anyway")
+    assert started[2] == started[1]
+    for error, step in (
+        (DataFileError("x: no room"), "table"),
+        (BudgetExceededError("x"), "budget"),
+    ):
+        posted(client, "/run", action="again")
+        assert "--anyway" not in started[-1]
+        logged(studio, error)
+        page = client.get("/run").text
+        assert f'class="button" href="/{step}"' in page
+        assert 'value="resume"' in page
+        assert "bisher: höchstens Epsilon 20" in page  # of these nothing was asked
+
+
+def test_every_caution_and_refusal_has_words_of_the_page():
+    english = json.loads((CATALOGUES / "en.json").read_text("utf-8"))
+    before_a_run = {
+        "E11",
+        "E22",
+        "E31",
+        "E32",
+        "E33",
+        "E40",
+    }  # a run of the studio has none, or any
+    told = {key.partition(".")[2] for key in english if key.startswith(("error.E", "caution."))}
+    assert told == {*all_codes()} - before_a_run
 
 
 def test_a_second_studio_sees_the_run_and_starts_none(place):

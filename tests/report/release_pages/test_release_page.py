@@ -109,3 +109,20 @@ def test_a_file_is_written_whole_and_never_over_another(synthesis, monkeypatch, 
     assert path.read_text(encoding="utf-8") == "the page"
     with pytest.raises(DataFileError, match="exists"):
         release_page(synthesis, path)
+
+
+def test_levels_are_written_as_in_the_table():
+    bounds = {"minimum": "2025-01-01", "maximum": "2025-12-31", "required": True}
+    fields = [
+        {"name": "ill", "type": "boolean", "trueValues": ["ja"], "falseValues": ["nein"]},
+        {"name": "day", "type": "date", "format": "%d.%m.%Y", "constraints": bounds},
+    ]
+    fields[1]["synthdp"] = {"bins": 4}
+    answers = [LinearMeasurement(("ill",), np.array([60.0, 30.0, 10.0]), 1.0)]
+    answers.append(LinearMeasurement(("day",), np.array([25.0, 25.0, 25.0, 25.0]), 1.0))
+    page = Page(release_page(released(answers, fields)))
+    levels = {row[0] for row in page.rows}
+    assert {"ja", "nein", "missing"} <= levels
+    assert any(each.startswith("01.01.2025 .. ") for each in levels)
+    assert "True" not in page.text
+    assert "2025-0" not in page.text

@@ -99,6 +99,7 @@ def test_several_signs_state_several_relations():
         ("start + end <= born", "dates cannot be added"),
         ("start <= 2 * end", "dates cannot be added"),
         ("start <= 5", "dates cannot be added"),
+        ("start + 5 <= end", "declared by synthdp.relative_to of the later one"),
         (
             "far <= a",
             "no values within the bounds keep to it, 'far' from 100 to 200, 'a' from 0 to 9;",

@@ -51,9 +51,9 @@ addEventListener("formdata", (event) => {
   for (const [name, text] of new FormData(said)) if (!["key", "version"].includes(name)) event.formData.append(name, text);
 });
 
-// A column that something leads to opens, and forms are sent once.
-const target = document.getElementById(location.hash.slice(1));
-addEventListener("load", () => setTimeout(() => target?.querySelector("select, input:not([type=hidden])")?.focus()));
+// A column that something leads to, or what was refused, has the focus; and forms are sent once.
+const target = document.getElementById(location.hash.slice(1)), alert = document.querySelector("main > [role=alert]");
+addEventListener("load", () => setTimeout(() => (alert ?? target?.querySelector("select, input:not([type=hidden])"))?.focus()));
 for (const form of document.forms) form.addEventListener("submit", () => {
   typed = null;
   setTimeout(() => { for (const each of form.elements) each.disabled ||= each.type === "submit"; });
