@@ -392,5 +392,5 @@ class _Run:
         return self._fit([*released, *carried], warm_start=warm_start)
 
     def result(self, model: Model, named: NamedMarginals) -> Model:
-        """The last model, with what is to be said of the rounds."""
+        """The last model, with findings and cautions of all rounds."""
         return self.findings.attached_to(model, named.cautions())

@@ -117,7 +117,7 @@ class NamedMarginals:
             self._table.measure(clique, rho=rho, coarsening=coarsening)
 
     def cautions(self) -> list[str]:
-        """What is said of named marginals that no measurement holds, after all is measured."""
+        """Cautions about named marginals that no measurement covers in the end."""
         released = [set(measurement.clique) for measurement in self._table.released]
         missed = [
             clique

@@ -60,8 +60,7 @@ class ResolvedClique(NamedTuple):
 
 @final
 class Resolutions:
-    """Resolutions of all columns, numbered from coarse to fine; at the last one all levels are told
-    apart.
+    """Resolutions of all columns, numbered from coarse to fine; the last one merges nothing.
 
     Parameters
     ----------
@@ -171,7 +170,7 @@ class Resolutions:
         ]
 
     def split(self, clique: Clique, shown: Iterable[float]) -> dict[ResolvedClique, float]:
-        """What each resolution shows of a residual beyond coarser ones, by what each shows in all,
+        """What each resolution adds to coarser ones, from what each shows of a residual in all,
         coarse to fine.
         """
         parts, before = {}, 0.0

@@ -234,7 +234,7 @@ class Survey:
         return {each: rho * whole / kept for each, rho in asked.items()}
 
     def loss(self, errors: SquaredErrors, weights: Mapping[Clique, float]) -> ExpectedLoss:
-        """The expected error of a weighted workload, by what is known before."""
+        """The expected error of a weighted workload, as a function of the precision of each part."""
         l2_squared = self._table.ledger.unit.marginal_l2_squared
         return ExpectedLoss(self.resolutions, weights, errors, l2_squared=l2_squared)
 

@@ -1,4 +1,4 @@
-"""A private table beside whose answers something is known for nothing."""
+"""A private table whose answers are joined by public ones, which cost nothing."""
 
 from collections.abc import Sequence
 from fractions import Fraction

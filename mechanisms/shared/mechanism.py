@@ -81,7 +81,7 @@ class Mechanism(ABC):
         constraints
             Combinations of levels that the schema rules out; the engine respects them.
         report
-            Told about progress.
+            Called with the progress.
         """
 
 

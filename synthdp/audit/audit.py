@@ -53,7 +53,7 @@ class Verdict:
 @final
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """What an audit found; both bounds hold together with the confidence."""
+    """The result of an audit; both bounds hold together with the confidence."""
 
     mechanism: str
     tables: str
@@ -86,7 +86,7 @@ class AuditResult:
 
 @final
 class Audit:
-    """An audit that can be stopped at any time and still says what it found.
+    """An audit that can be stopped at any time and still has a result.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Audit:
         since
             The moment of `time.monotonic` from which they count; by default now.
         report
-            Told about progress.
+            Called with the progress.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What an audit found, for people."""
+"""The result of an audit as text."""
 
 from synthdp.audit.audit import AuditResult, Verdict
 

@@ -1,4 +1,4 @@
-"""A run with frozen noise, recorded; and the same run on a neighbouring table, told the same
+"""A recorded run with frozen noise, and the same run on a neighbouring table, which gets the same
 answers.
 """
 
@@ -70,7 +70,7 @@ class Recorder(Log):
 
 @final
 class Replayer(Recorder):
-    """Records a run on a neighbouring table that is told the answers of an earlier run.
+    """Records a run on a neighbouring table that gets the answers of an earlier run.
 
     So both runs must ask the same questions: whatever they do differently, they do because of the
     records.

@@ -1,6 +1,4 @@
-"""Cautions of many columns in one line: where people read them, what is said of 40 columns alike is
-said once.
-"""
+"""Cautions of many columns in one line: the same caution about 40 columns is printed once."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -65,7 +65,7 @@ class KnownMarginal:
 
     @property
     def whole(self) -> Clique:
-        """The attributes whose levels are all told apart."""
+        """The attributes whose levels are not merged."""
         merged = self.coarsening.groups if self.coarsening else {}
         return tuple(name for name in self.clique if name not in merged)
 

@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 
 def silent(_stage: str, _done: int, _most: int) -> None:
-    """Report progress to nobody."""
+    """Ignore progress."""
 
 
 _SECONDS_BETWEEN_LINES = 0.2
@@ -53,7 +53,7 @@ class NotebookLine:
 
 
 def in_notebook(report: Report) -> Report:
-    """The same report; in a notebook a `NotebookLine` instead of one that nobody hears."""
+    """The same report; in a notebook a `NotebookLine` in place of `silent`."""
     return NotebookLine(sys.stdout) if report is silent and "ipykernel" in sys.modules else report
 
 

@@ -1,4 +1,4 @@
-"""Whether rows have the known marginals, and what is said if not."""
+"""Whether rows have the known marginals, and the caution if not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -75,7 +75,7 @@ def held_rows(
 def chunks_of(
     table: ChunkedTable | pd.DataFrame, progress: Callable[[float], object] | None = None
 ) -> Iterator[pd.DataFrame]:
-    """The chunks of a table, with progress told after each was used, if it may be, and at the end.
+    """The chunks of a table; progress is reported after each one, if it may be, and at the end.
 
     A data frame is one chunk. Raises `DataFileError` if a file was changed meanwhile.
     """

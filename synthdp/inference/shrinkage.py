@@ -144,8 +144,7 @@ def expected_shares(
 
 
 def unmeasured_variance(prior: Array, total: float) -> Array:
-    """Variance of a table that nobody measured around its prior: so large that it hardly adds to
-    the loss.
+    """Variance of an unmeasured table around its prior: so large that it hardly adds to the loss.
 
     The chi-squared distance stands in for relative entropy.
 

@@ -92,7 +92,7 @@ def learn_columns(
     min_mass
         Records that a bin or level should have at least; rarer levels are merged.
     report
-        Told about progress.
+        Called with the progress.
     """
     # All budgets are settled before the first question, by the schema alone.
     budgets = column_budgets(schema, rho=rho, delta=delta)

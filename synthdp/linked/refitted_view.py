@@ -41,7 +41,7 @@ def refitted_view(
     learnt
         Columns of which levels were learnt.
     report
-        Told about progress.
+        Called with the progress.
     """
     seen = SeenNumbers(view, part.measurements)
     unused = _unused(view, part, learnt)

@@ -71,7 +71,7 @@ class Answers(ABC):
     @property
     @abstractmethod
     def knows_size(self) -> bool:
-        """Whether the number of records can be told from its noise."""
+        """Whether the number of records stands out of its noise."""
 
     @property
     @abstractmethod

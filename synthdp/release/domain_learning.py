@@ -58,7 +58,7 @@ def learn_domain(
     observer
         Sees each question and its answer; for audits.
     report
-        Told about progress.
+        Called with the progress.
     """
     values = PrivateValues(source, ledger, randomness=randomness, memory=kept.memory)
     values = values if observer is None else observer.values(values)

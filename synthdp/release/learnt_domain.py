@@ -98,8 +98,8 @@ def learnt_so_far(
 
 
 def learnt_to_dict(schema: OpenSchema, column: Column, caution: str) -> dict[str, Any]:
-    """A column that was learnt, and what was found out, as plain JSON values: by itself, so that it
-    can be read so.
+    """A learnt column and the findings about it as plain JSON values, readable without the other
+    columns.
     """
     alone = OpenSchema((column,), schema.missing_values, dialect=schema.dialect)
     return {"learnt": alone.to_dict(), "caution": caution}

@@ -1,4 +1,4 @@
-"""Making a release of the journal of a run that nobody goes on with."""
+"""Making a release of the journal of an abandoned run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike

@@ -27,9 +27,7 @@ class Released(ABC):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What users should know of the release: columns of which little was read or found, fits
-        that fell short.
-        """
+        """What users should know: columns of which little was read or learnt, fits that fell short."""
         return tuple(self.certificate.get("cautions", ()))
 
     @property
@@ -72,8 +70,8 @@ class Result(Released):
     @property
     @abstractmethod
     def knows_size(self) -> bool:
-        """Whether the number of rows, persons or roots can be told from its noise; if not, `sample`
-        is to be told how many to draw.
+        """Whether the number of rows, persons or roots stands out of its noise; if not, `sample`
+        needs a number.
         """
 
     @property

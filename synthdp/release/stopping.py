@@ -1,4 +1,4 @@
-"""A run that stops because it would be of no use: a look at what it would read, and what is said."""
+"""Stopping a run that would be useless: a first noisy look at what could be read, and the error."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction

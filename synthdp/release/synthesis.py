@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Drawn:
-    """The codes of a table that was drawn already, so that nobody waits for the same rows again."""
+    """The codes of a table that was drawn already, kept so that it is drawn once."""
 
     n_rows: int
     seed: int
@@ -201,9 +201,7 @@ class Synthesis(Answers, Result):
 
     @property
     def knows_size(self) -> bool:
-        """Whether the number of records can be told from its noise; if not, `sample` is to be told
-        how many to draw.
-        """
+        """Whether the number of records stands out of its noise; if not, `sample` needs a number."""
         return (
             not self._measurements
             or any(marginal.is_count for marginal in self._known)

@@ -91,7 +91,7 @@ class Questions(Mechanism):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What an analyst found in synthetic rows."""
+    """An analyst's estimate from synthetic rows."""
 
     text: str
     """As it was written."""

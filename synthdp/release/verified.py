@@ -1,4 +1,4 @@
-"""What questions to the real table were answered, and how that is said."""
+"""Answers to questions about the real table, and their texts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def line(question: str, number: Mapping[str, Any]) -> str:
 
 
 def verdict(number: Mapping[str, Any]) -> str:
-    """Whether the noise lets a difference be told."""
+    """Whether a difference stands out of the noise."""
     return (
         "they differ"
         if abs(number["real"] - number["synthetic"]) > number["within"]

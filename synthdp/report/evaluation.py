@@ -45,7 +45,7 @@ class Evaluation(ABC):
     @property
     @abstractmethod
     def verdicts(self) -> Mapping[str, Verdict]:
-        """By synthetic table what is said of it first."""
+        """The verdict on each synthetic table, by its name."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

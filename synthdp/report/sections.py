@@ -41,7 +41,7 @@ GROUPS = [
 @final
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked of an evaluation besides what it always has."""
+    """Optional sections of an evaluation."""
 
     by: tuple[str, ...]
     queries: tuple[Query, ...]

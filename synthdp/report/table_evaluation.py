@@ -101,7 +101,7 @@ class TableEvaluation(Evaluation):
 
     @cached_property
     def verdicts(self) -> Mapping[str, Verdict]:
-        """By synthetic table what is said of it first."""
+        """The verdict on each synthetic table, by its name."""
         verdicts = {}
         for name in self.names:
             sections = {

@@ -1,4 +1,4 @@
-"""Completing the field of an open column by what was found, where the two need not fit exactly."""
+"""Completing the field of an open column with learnt parts, which need not fit it exactly."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

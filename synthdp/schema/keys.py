@@ -1,5 +1,5 @@
-"""Keys of a schema: where each belongs, what is said of one that does not, and limits of what they
-may ask for.
+"""Keys of a schema: where each belongs, the error for one elsewhere, and limits of what they may
+ask for.
 
 A key that is ignored although it was meant for something leaves a column to be learnt, or read, in
 another way than its author thinks. So a key is refused if it is one that is read in another place,

@@ -157,7 +157,7 @@ class OpenColumn:
 
     @property
     def widest_bounds(self) -> tuple[Any, Any]:
-        """The lowest and the highest bound that can be found, as values; where bounds are open."""
+        """The lowest and the highest bound that can be learnt, as values; where bounds are open."""
         assert self.template.axis is not None
         return self.template.axis.outermost_bounds(self.limits)
 
@@ -241,7 +241,7 @@ class OpenColumn:
         other: str | None = None,
         spelling: Sequence[str] | None = None,
     ) -> Column:
-        """The closed column, from what is declared and what was found.
+        """The closed column, from its declared and its learnt parts.
 
         Each argument is what would stand in a schema file (dates as texts); None leaves what is
         declared, or the default. Where the two do not fit, what was found gives way: no level

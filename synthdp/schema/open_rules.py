@@ -45,7 +45,7 @@ def check_names(
 
 
 def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
-    """The columns, open ones closed so that some row keeps to all rules.
+    """The columns, with open ones closed so that some row satisfies all rules.
 
     Raises
     ------

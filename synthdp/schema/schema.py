@@ -211,7 +211,7 @@ class Schema:
 
     @cached_property
     def checks(self) -> "System | None":
-        """All rules that speak of values; None if there is none."""
+        """All rules that compare values; None if there is none."""
         return system_of(self.rules, self.columns)
 
     @property

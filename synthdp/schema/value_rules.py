@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def have_checks(rules: object) -> bool:
-    """Whether any of the rules of a schema speaks of values."""
+    """Whether any rule of a schema compares values."""
     return isinstance(rules, Sequence) and any(map(is_check, rules))
 
 
@@ -53,7 +53,7 @@ def parse_rules(
 
 
 def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> "System | None":
-    """All rules that speak of values, and what the others allow; None if none does."""
+    """All rules that compare values, and what the others allow; None if none does."""
     if not any(rule.relations for rule in rules):
         return None
     system: System = value_rules("system")(rules, columns)

@@ -57,11 +57,11 @@ class Log(ABC):
 
     @abstractmethod
     def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:
-        """What the run is told; ``sources`` know the exact answers about the tables."""
+        """The answer that the run gets; ``sources`` know the exact answers about the tables."""
 
 
 class Observed:
-    """A private object whose questions are seen."""
+    """A private object that logs the questions it is asked."""
 
     def __init__(self, kernel: Any, log: Log, sources: Sequence[Any]) -> None:
         self._kernel, self._log, self._sources = kernel, log, sources
@@ -103,7 +103,7 @@ class ObservedTable(Observed):
 
     @property
     def released(self) -> tuple[LinearMeasurement, ...]:
-        """All measurements that the run was told."""
+        """All measurements that the run has got."""
         return tuple(self._measurements)
 
     def measure(

@@ -30,7 +30,7 @@ class DialectOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions(DialectOptions):
-    """Where a table is written, and how much is said of it."""
+    """Where a table is written, and how much is logged about it."""
 
     output: str
     rows: int | None
@@ -68,7 +68,7 @@ class UnitOptions:
 @final
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """A file of which is said what it holds, for people or as JSON."""
+    """A file whose content is shown, as text or as JSON."""
 
     file: str
     json: bool

@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
         return text if fits else short_help(self)
 
     def format_full_help(self) -> str:
-        """All options, with all that is said of them."""
+        """All options with their help texts."""
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:

@@ -11,7 +11,7 @@ OPEN = (
 
 
 def describe_budget(content: Mapping[str, Any]) -> str:
-    """What `synthdp.Budget.show` found, in lines."""
+    """The content of a budget, as `synthdp.Budget.show` returns it, in lines of text."""
     who = f"persons told apart by {content['unit']!r}" if content["unit"] else "records"
     lines = [
         f"Budget of {_in_a_line(content['population'])}",

@@ -20,7 +20,9 @@ _SETTINGS = (
 
 
 def describe_journal(content: Mapping[str, Any], path: str) -> str:
-    """What `synthdp.release.persistence.kept_answers.KeptAnswers.described` found, in lines."""
+    """The content of a journal, as `synthdp.release.persistence.kept_answers.KeptAnswers.described`
+    returns it, in lines of text.
+    """
     settings, quoted = content["settings"], shlex.quote(path)
     columns = ", ".join(
         f"{name} {settings[name]}" for name in _SETTINGS if settings.get(name) is not None

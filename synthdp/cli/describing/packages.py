@@ -1,4 +1,4 @@
-"""Explaining packages to people: how tables hang together, and what is asked of each."""
+"""Packages as text: how tables are linked, and what is measured of each."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

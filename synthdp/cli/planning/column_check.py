@@ -1,4 +1,4 @@
-"""What is to be said of one column of a kinds file, without the others, before any data is opened."""
+"""Checks of one column of a kinds file, without the others, before any data is opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""What commands share: outputs, what is said of them, progress, signals, and what was paid for."""
+"""What commands share: outputs and messages about them, progress, signals, rescue of paid answers."""

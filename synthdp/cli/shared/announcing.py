@@ -109,8 +109,7 @@ def announce_journal(replay: str, line: str, options: OutputOptions) -> None:
 
 
 def caution(cautions: Iterable[str], *, is_said: bool) -> None:
-    """Say what was found out that the user should know, a line each, of many columns in one; on a
-    terminal or not.
+    """Print cautions for the user, one a line, with many columns joined in one line.
 
     Unless it ``is_said``: where JSON is printed, or the certificate itself, the cautions are in it.
     """

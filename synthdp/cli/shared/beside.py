@@ -42,7 +42,7 @@ class KeepingOptions(Protocol):
 
     @property
     def budget_note(self) -> str:
-        """What is said of it there."""
+        """The note on this release in the budget."""
 
 
 def journal_of(options: KeepingOptions) -> str | None:
@@ -76,7 +76,7 @@ def keeping_of(options: KeepingOptions) -> Keeping:
 
 
 def kept_files(options: KeepingOptions) -> dict[str, str]:
-    """What a run adds to or renames beside its outputs, by the options' names."""
+    """Files that a run writes or renames beside its outputs, by the options' names."""
     files = {
         "--journal": journal_of(options),
         "--budget": options.budget,

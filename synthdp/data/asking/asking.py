@@ -1,6 +1,4 @@
-"""Asking an engine: what goes wrong there is told by its kind alone, for the text of an error may
-quote a value.
-"""
+"""Asking an engine: only the kind of an error is passed on, as its text may quote a value."""
 
 import logging
 from collections.abc import Callable, Iterator

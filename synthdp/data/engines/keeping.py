@@ -60,9 +60,7 @@ def kept(
 
 
 def forget_with(owner: object, forget: Callable[[], object]) -> None:
-    """Forget what is kept when nobody has its owner any more; what is left at the end ends with the
-    connection.
-    """
+    """Drop what is kept when its owner is garbage-collected; the rest ends with the connection."""
     # At the end of the process connections may be closed already, and the engine drops temporary
     # tables by itself.
     weakref.finalize(owner, quietly, forget).atexit = False

@@ -1,5 +1,5 @@
-"""Exact counts of rows of which few have a value that could not be read: the rest is counted by
-what was declared.
+"""Exact counts of rows of which few have an unread value: all others are counted over the declared
+domain.
 """
 
 from collections.abc import Iterator, Sequence

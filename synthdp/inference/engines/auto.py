@@ -1,4 +1,4 @@
-"""Choosing an engine by what the measurements need: exact while that fits, approximate beyond."""
+"""Choosing an engine by the size of its model: exact while that fits, approximate beyond."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -49,9 +49,7 @@ class Arithmetic(Protocol):
         """Cell by cell, with broadcasting."""
 
     def multiply(self, table: Array, message: Array) -> None:
-        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the
-        result.
-        """
+        """Multiply a table in place by one that broadcasts to it, so that no memory is allocated."""
 
     def quotient(self, table: Array, message: Array) -> Array:
         """Cell by cell; 0 / 0 is 0."""
@@ -94,9 +92,7 @@ class LinearArithmetic:
         return table * widened(message, table.shape)
 
     def multiply(self, table: Array, message: Array) -> None:
-        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the
-        result.
-        """
+        """Multiply a table in place by one that broadcasts to it, so that no memory is allocated."""
         np.multiply(table, widened(message, table.shape), out=table)
 
     def quotient(self, table: Array, message: Array) -> Array:
@@ -137,9 +133,7 @@ class LogArithmetic:
         return table + message
 
     def multiply(self, table: Array, message: Array) -> None:
-        """Multiply a table in place by one that broadcasts to it: no memory has to be found for the
-        result.
-        """
+        """Multiply a table in place by one that broadcasts to it, so that no memory is allocated."""
         np.add(table, message, out=table)
 
     def quotient(self, table: Array, message: Array) -> Array:

@@ -26,7 +26,7 @@ other.
 
 
 def check_possible(domain: Domain, constraints: Sequence[Constraint]) -> None:
-    """Ask whether any row keeps to all constraints.
+    """Check that some row satisfies all constraints.
 
     Raises
     ------

@@ -69,8 +69,8 @@ def relaxed(
     newton: DualNewton,
     progress: Progress | None = None,
 ) -> Relaxed | None:
-    """The tables of least loss among those that agree, which no distribution is below; None if they
-    are not found.
+    """The consistent tables of least loss, a lower bound for all distributions; None if the search
+    fails.
 
     Parameters
     ----------

@@ -67,7 +67,9 @@ class SupportReport:
         return "fits"
 
     def certain_share(self) -> float:
-        """Share of the records that no weights reach, whether or not the fit found the best ones."""
+        """Share of the records outside of the support: no weights reach them, the best ones
+        included.
+        """
         proven = self.least_chi_squared > self.chi_squared_limit
         return max(self.uncovered_share, self.missed_share if proven else 0.0)
 

@@ -100,7 +100,9 @@ class RegionTables:
         return self._entropies[members]
 
     def information(self, known: _Members, new: _Members, home: Clique) -> float:
-        """How much a clique tells of some attributes, given others and each one's own distribution."""
+        """How informative a clique is about some attributes, given others and all one-way
+        marginals.
+        """
         apart = sum(self.entropy(frozenset([name]), home) for name in new)
         return apart + self.entropy(known, home) - self.entropy(known | new, home)
 

@@ -1,5 +1,5 @@
-"""How far the rows that were drawn are from the model's own marginals, beside what chance makes of
-so many rows.
+"""Distance of drawn rows from the model's marginals, compared with the sampling error of so many
+rows.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The door: `synthesize` positions sensitive data of any kind into released values."""
+"""The door: `synthesize` turns sensitive data of any kind into released values."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -178,7 +178,7 @@ def synthesize(
         of a package match nowhere. Else the run stops as soon as noisy counts say so, and the rest
         of its budget is not spent: a ``budget`` has it back.
     report
-        Told about progress: (what is going on, steps done, steps at most).
+        Called with the progress: (what is going on, steps done, steps at most).
     rescue
         Called with what was released so far if the run fails or is interrupted after
         something was paid for; save it, or the budget is lost.

@@ -107,7 +107,7 @@ class Synthesizer:
         y
             None. A column that is to be predicted belongs to the table; name it as ``target``.
         report
-            Told about progress: (what is going on, steps done, steps at most).
+            Called with the progress: (what is going on, steps done, steps at most).
 
         Raises
         ------

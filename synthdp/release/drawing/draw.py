@@ -29,11 +29,11 @@ Checked: TypeAlias = "Callable[[TotalsCheck], object]"
 
 
 def unchecked(_check: "TotalsCheck") -> None:
-    """Tell nobody how rows compare with what is published."""
+    """Ignore how rows compare with published totals."""
 
 
 def unseen(_codes: Codes) -> None:
-    """Tell nobody of codes that were drawn."""
+    """Ignore the codes that were drawn."""
 
 
 def drawn_table(

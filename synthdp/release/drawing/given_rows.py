@@ -65,7 +65,7 @@ class GivenRows:
 
     @property
     def checked(self) -> list[str]:
-        """The given columns that checks speak of."""
+        """The given columns that checks name."""
         checks = self.schema.checks
         return [] if checks is None else [name for name in checks.columns if name in self.known]
 

@@ -254,8 +254,8 @@ class Journal:
             )
 
     def stop(self) -> bool:
-        """Note that its run stopped because of what it was told; whether it asked for all that is
-        there.
+        """Note that the run stopped because of its answers; returns whether it has asked for all
+        answers kept here.
 
         Raises `DataFileError` if that cannot be written.
         """

@@ -11,7 +11,7 @@ LOST = "what was paid for is no part of a release: the next run pays anew; one w
 
 
 class KeptRun(Protocol):
-    """What a release tells of its run, and asks of it, as it goes on."""
+    """What a release reports to its journal and reads from it as it goes on."""
 
     @property
     def identity(self) -> RunIdentity:

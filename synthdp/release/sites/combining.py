@@ -95,7 +95,7 @@ def combine(
     about
         What the curator says of the release of all, as in `synthesize`.
     report
-        Told about progress.
+        Called with the progress.
 
     Raises
     ------

@@ -126,7 +126,7 @@ def _tells_a_cell(domain: Domain, table: LinearMeasurement, clique: Clique) -> b
 
 
 def summed_to(measurement: LinearMeasurement, clique: Clique) -> LinearMeasurement:
-    """What a measurement tells of some attributes: those that it has, all others summed out."""
+    """A measurement projected onto some of its attributes: all others are summed out."""
     kept = tuple(name for name in measurement.clique if name in clique)
     summed = tuple(axis for axis, name in enumerate(measurement.clique) if name not in kept)
     variance = np.asarray(measurement.variance.sum(axis=summed))

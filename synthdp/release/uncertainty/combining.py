@@ -32,7 +32,7 @@ COLUMNS = ("estimate", "stderr", "df", "low", "high", "basis")
 
 
 class Analysed(NamedTuple):
-    """What an analysis found in one table: values and their sampling variances, by name."""
+    """The estimates of an analysis of one table with their sampling variances, by name."""
 
     values: FloatArray
     variances: FloatArray

@@ -110,7 +110,7 @@ def noise_limits(estimates: CellEstimates, interval: float) -> Limits:
 def widest_limits(
     domain: Domain, measurements: Sequence[LinearMeasurement], clique: Clique, interval: float
 ) -> Limits:
-    """Limits of a marginal by what was measured of its parts, and of its cells merged.
+    """Limits of a marginal from measurements of its subsets and of its merged cells.
 
     Parameters
     ----------

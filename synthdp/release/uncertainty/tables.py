@@ -92,7 +92,7 @@ class ReplicateTables:
         )
 
     def of(self, columns: Sequence[str]) -> Tables:
-        """Tables of some columns, by what was measured of them."""
+        """Tables of some columns, fitted to the measurements of these columns alone."""
         # Questions come in any order of columns, and a fit takes seconds.
         if (key := frozenset(columns)) not in self._parts:
             part = Part.for_columns(self._schema, self._measurements, columns)

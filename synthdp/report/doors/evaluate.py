@@ -87,7 +87,7 @@ def evaluate(
     seed
         Draws what is sampled.
     report
-        Told about progress: (what is going on, steps done, steps at most).
+        Called with the progress: (what is going on, steps done, steps at most).
 
     Returns
     -------

@@ -71,7 +71,7 @@ def evaluate_linked(
     seed
         Draws the families with which errors are held against those of a sample.
     report
-        Told about progress: (what is going on, steps done, steps at most).
+        Called with the progress: (what is going on, steps done, steps at most).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Who is hurt: errors within each level of a column, so that a small group's is seen."""
+"""Errors within each level of a column, so that those of small groups are seen."""
 
 from collections.abc import Iterator
 

@@ -34,7 +34,7 @@ def chosen_marginals(domain: Domain, k: int, rng: np.random.Generator) -> tuple[
 @final
 @dataclass(eq=False)
 class MarginalErrors:
-    """What the marginals of a synthetic table are held against, and what was found.
+    """The marginals of a synthetic table, their references and their errors.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ def batches(cliques: Iterable[Clique], domain: Domain) -> Iterator[list[Clique]]
 
 
 def without_column(schema: Schema, name: str) -> Schema:
-    """A schema without a column, and without the rules that speak of it."""
+    """A schema without a column, and without the rules that name it."""
     columns = tuple(each for each in schema.columns if each.source != name)
     rules = tuple(each for each in schema.rules if name not in names_in(each.text))
     return replace(schema, columns=columns, rules=rules, weight=None)

@@ -106,7 +106,7 @@ class BinnedColumn(Column):
 
     @property
     def outside(self) -> str:
-        """What is said of a value that is given and no value of the column."""
+        """The error about a given value that is none of the column's."""
         low, high = self.bounds
         return f"is no {self.noun} between {low} and {high}, written as the column is declared"
 

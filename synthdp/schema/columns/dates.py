@@ -394,7 +394,7 @@ class DateColumn(TemporalColumn[date]):
 
     @property
     def not_read(self) -> str:
-        """What is said of a value that is unread."""
+        """The caution about an unread value."""
         return f"is no {'date' if self.type == 'date' else 'moment'} as it is declared"
 
     @property
@@ -415,7 +415,7 @@ class DateColumn(TemporalColumn[date]):
 
     @property
     def hint(self) -> str:
-        """What else is said where much is unread."""
+        """A hint where many values are unread."""
         # Counts of seconds are the usual reason for many unread moments, and a reader must not
         # guess them: one value does not show whether it is in seconds or milliseconds.
         return "" if self.type == "date" else COUNTS_ARE_NO_DATES

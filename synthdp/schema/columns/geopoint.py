@@ -398,7 +398,7 @@ class GeopointColumn(Column):
 
     @property
     def outside(self) -> str:
-        """What is said of a value that is given and no value of the column."""
+        """The error about a given value that is none of the column's."""
         return f"is no point in the box {list(self.bbox or ())}, written as the column is declared"
 
     noun: ClassVar[str] = "point"

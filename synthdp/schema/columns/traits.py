@@ -1,4 +1,4 @@
-"""What every column says of itself beside its codec, so that nobody asks of which type it is.
+"""The properties of every column besides its codec, so that no other code checks its type.
 
 All of it follows from the declaration, which is public: no value of a table is read here. A type
 overrides what differs.
@@ -226,17 +226,17 @@ class Traits(ABC):
 
     @property
     def not_read(self) -> str:
-        """What is said of a value that is unread."""
+        """The caution about an unread value."""
         return "is none of its levels"
 
     @property
     def outside(self) -> str:
-        """What is said of a value that is given and no value of the column."""
+        """The error about a given value that is none of the column's."""
         return "is none of its levels"
 
     @property
     def hint(self) -> str:
-        """What else is said where much is unread."""
+        """A hint where many values are unread."""
         return ""
 
     @property
@@ -246,7 +246,7 @@ class Traits(ABC):
 
     @property
     def spellings(self) -> tuple[tuple[str, str], ...]:
-        """The ways of writing one and the same value that are told apart, by their numbers."""
+        """The distinguished spellings of one value, by number."""
         return ()
 
     @property

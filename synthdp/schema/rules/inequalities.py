@@ -38,7 +38,7 @@ class Intervals:
 
     @property
     def free(self) -> list[str]:
-        """The columns of which the first row has a value that nobody gave."""
+        """The columns of the first row whose value was not given."""
         return [name for name, known in self.known.items() if name not in self.fixed and known[0]]
 
     def rows(self, which: NDArray[Any]) -> Self:

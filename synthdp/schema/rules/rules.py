@@ -68,7 +68,7 @@ def rules_in(rules: object) -> list[JsonValue]:
 
 
 def is_check(rule: object) -> bool:
-    """Whether a rule is of those that speak of values."""
+    """Whether a rule compares values."""
     return isinstance(rule, Mapping) and set(rule) - {"description"} == {"check"}
 
 

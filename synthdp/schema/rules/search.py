@@ -1,5 +1,4 @@
-"""Search for one row that keeps to all checks: exact, so that it finds one or proves that there is
-none.
+"""Exact search for a row that satisfies all checks: it finds one or proves that there is none.
 
 Inequalities narrow the intervals of the columns; the simplex method gives a point of what is left.
 Where that lies between two values of a column, or in bins that other rules forbid, the interval is

@@ -1,5 +1,5 @@
-"""A point that keeps to linear inequalities, found exactly, in fractions: the simplex method with
-bounds of variables.
+"""An exact feasible point of linear inequalities, in fractions: the bounded-variable simplex
+method.
 
 Each inequality is a variable of its own, the sum, with an upper bound. Some variables follow from
 all others; while one of those lies outside its bounds it changes places with one that can make up

@@ -34,8 +34,7 @@ Numbers = Mapping[str, NDArray[np.float64]]
 @final
 @dataclass(frozen=True)
 class Blame:
-    """Checks to which a row cannot keep together, as few as were found; perhaps because of other
-    rules.
+    """Contradicting checks, as few as a greedy search leaves; perhaps together with other rules.
 
     Or all of them, where a search came to no end (``is_undecided``).
     """
@@ -174,8 +173,8 @@ class System:
             return False
 
     def blamed(self, row: Intervals, near: Places, tables: Sequence[Table] = ()) -> Blame | None:
-        """The checks because of which `found` finds nothing, as few as are soon found; None if it
-        finds something.
+        """The checks because of which `point_near` finds nothing, as few as a short search leaves;
+        None if it finds a point.
         """
         try:
             if self._searched(row, near, tables) is not None:
@@ -292,7 +291,7 @@ def _bounds(column: Axis) -> str:
 
 
 def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None:
-    """All rules that speak of values, and what the others allow; None if none does."""
+    """All rules that compare values, and what the others allow; None if none does."""
     relations = tuple(relation for rule in rules for relation in rule.relations)
     named = {name for relation in relations for name in relation.factors}
     checked = {
