@@ -19,6 +19,7 @@ from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
 from synthdp.data.codes.coded_table import Codes
+from synthdp.linked.families.chain_places import later_in_order
 from synthdp.linked.families.expected_rows import expected_rows
 from synthdp.linked.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
 from synthdp.linked.families.fitted_view import FittedView
@@ -127,8 +128,8 @@ class AncestorMarginals:
         return found
 
     def in_order(self, view: LinkedView) -> list[LinearMeasurement]:
-        """How the column of order goes on in a released chain of which noise hides it: as if rows were
-        drawn one by one and then put in order.
+        """How the column of order goes on in a released chain of which noise hides it: as if later
+        rows were drawn one by one, from what is no lower than the first, and then put in order.
 
         Without it each row would be drawn after the one before as any row is, and all but the first
         would end up at the end.
@@ -146,15 +147,13 @@ class AncestorMarginals:
         parents = self._whole(view.table.parent)
         counts = parents.codes[view.table.count].astype(np.intp)
         owners = np.repeat(np.arange(parents.n_rows), counts)
-        both = [self._fitted[view.name], fitted]
-        rows = sum(expected_rows(each.view, each.model, [(name,)])[0] for each in both)
-        shares = np.maximum(np.asarray(rows), 1e-9)
-        (seed,) = self._seeds.spawn(1)
-        values = np.random.default_rng(seed).choice(
-            len(shares), len(owners), p=shares / shares.sum()
-        )
-        values = values[np.lexsort((values, owners))]
         positions = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = self._children(self._views[view.name], [self._fitted[view.name]])
+        firsts = rows.codes[name][rows.positions == 0].astype(np.intp)
+        (expected,) = expected_rows(fitted.view, fitted.model, [(view.table.count, name)])
+        (seed,) = self._seeds.spawn(1)
+        values = later_in_order(firsts, counts[counts > 0], expected, np.random.default_rng(seed))
+        values = values[np.lexsort((values, owners))]
         later = np.flatnonzero(positions > 0)
         codes: dict[str, Codes] = {name: values[later], OTHER + name: values[later - 1]}
         codes[view.position] = view.position_codes(positions[later], counts[owners[later]])

@@ -237,7 +237,11 @@ class LinkedSynthesis(Result):
                 )
             else:
                 fitted = [self._fitted[label] for label in self._of_table(name)]
-                draw = partial(completed_children, rows) if name in rows else drawn_children
+                draw = (
+                    partial(completed_children, rows)
+                    if name in rows
+                    else partial(drawn_children, whole=not rows)
+                )
                 drawn_rows = draw(
                     view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked
                 )

@@ -89,11 +89,13 @@ def drawn_children(
     seed: np.random.SeedSequence,
     text: bool,
     checked: Collection[str],
+    whole: bool = True,
 ) -> DrawnRows:
     """Rows of a table below rows that were drawn.
 
     ``fitted`` are the views of its first rows and of later ones, which stay undrawn without theirs;
-    there is none if the table has nothing but keys.
+    there is none if the table has nothing but keys. ``whole`` is whether the rows above are those of
+    a whole population, and not of families that somebody chose.
     """
     counts = parents.codes[view.table.count].astype(np.intp)
     # How many rows there are was drawn with the parents: numbers of children are columns of these.
@@ -125,6 +127,7 @@ def drawn_children(
                 of_parent[rows],
                 quotas.groups(parent_rows[rows], step),
                 seed.spawn(1)[0],
+                whole=whole,
             )
             # What these rows have used up narrows what the next ones may have.
             quotas.add(parent_rows[rows], drawing.codes, rows)
@@ -174,6 +177,8 @@ class _Drawing:
         counts: Ints,
         groups: Sequence[Group],
         seed: np.random.SeedSequence,
+        *,
+        whole: bool,
     ) -> None:
         """Draw some rows, none a sibling of another; ``counts`` say how many their parents have,
         ``groups`` which of them may have which levels.
@@ -184,7 +189,8 @@ class _Drawing:
         given = {name: codes[rows] for name, codes in self._ancestors.items()}
         given |= view.sibling_codes(self.codes, rows, positions, counts)
         try:
-            drawn = fitted.drawn(given, groups, sampling)
+            places = view.places(positions, counts) if whole else None
+            drawn = fitted.drawn(given, groups, sampling, places=places)
         except ParameterError as error:
             problem = "the rules leave no value for some rows, given the rows that they hang on"
             raise ParameterError(

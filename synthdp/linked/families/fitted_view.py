@@ -26,6 +26,7 @@ from synthdp.inference.model import Model
 from synthdp.inference.rows.record_moves import RecordMoves
 from synthdp.inference.rows.wanted_tables import WantedTables
 from synthdp.inference.shrinkage import raked
+from synthdp.linked.families.chain_places import ChainPlaces
 from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.families.expected_rows import expected_rows
 from synthdp.linked.package.view import LinkedView
@@ -95,7 +96,12 @@ class FittedView:
         return {each.clique[0]: np.flatnonzero(each.allowed) for each in constraints}
 
     def drawn(
-        self, given: Given, groups: Sequence[Group], generator: np.random.Generator
+        self,
+        given: Given,
+        groups: Sequence[Group],
+        generator: np.random.Generator,
+        *,
+        places: FloatArray | None = None,
     ) -> dict[str, CodeColumn]:
         """Codes of the view's own attributes for some rows, no two of one parent.
 
@@ -107,6 +113,10 @@ class FittedView:
             The rows, in groups.
         generator
             Source of (seeded, not private) randomness.
+        places
+            Of rows in a chain whose ancestors are those of a whole population, where among the
+            levels of `position` each is, see `LinkedView.places`: then what was released of each
+            place holds, however far the chain has drifted.
 
         Raises
         ------
@@ -122,7 +132,10 @@ class FittedView:
             place[block] = np.arange(len(block))
             inside = [(place[rows][place[rows] >= 0], wanted) for rows, wanted in groups]
             some = self._some(
-                {name: codes[block] for name, codes in given.items()}, inside, generator
+                {name: codes[block] for name, codes in given.items()},
+                inside,
+                generator,
+                None if places is None else places[block],
             )
             for name, codes in some.items():
                 drawn[name][block] = codes
@@ -141,7 +154,11 @@ class FittedView:
                 yield each[start : start + _MOST_MOVED]
 
     def _some(
-        self, given: Given, groups: Sequence[Group], generator: np.random.Generator
+        self,
+        given: Given,
+        groups: Sequence[Group],
+        generator: np.random.Generator,
+        places: FloatArray | None,
     ) -> dict[str, CodeColumn]:
         """As `drawn`, for rows that are held and moved at once, at least one."""
         domain = self.model.domain
@@ -153,8 +170,8 @@ class FittedView:
             name: np.tile(given[name], n_copies) for name in domain.attributes if name in given
         }
         records = np.empty((len(domain) + 1, n_rows * n_copies), np.int32)
-        for number, (places, wanted) in enumerate(groups):
-            which = (places + n_rows * np.arange(n_copies)[:, None]).ravel()
+        for number, (members, wanted) in enumerate(groups):
+            which = (members + n_rows * np.arange(n_copies)[:, None]).ravel()
             part = {name: codes[which] for name, codes in fixed.items()}
             seed = int(generator.integers(1 << 62))
             if which.size:
@@ -166,7 +183,8 @@ class FittedView:
                 # The group is one more column, tied by constraints to the levels that it may have:
                 # moving then keeps to quotas.
                 records[-1, which] = number
-        self._move(records, tuple(fixed), groups, generator)
+        tiled = None if places is None else np.tile(places, n_copies)
+        self._move(records, tuple(fixed), groups, generator, tiled)
         return {name: records[domain.index(name), :n_rows] for name in self.view.drawn}
 
     def _move(
@@ -175,6 +193,7 @@ class FittedView:
         fixed: Clique,
         groups: Sequence[Group],
         generator: np.random.Generator,
+        places: FloatArray | None,
     ) -> None:
         """Move rows in place until they match what was released, given what is known of them."""
         assert self.view.schema is not None
@@ -194,14 +213,16 @@ class FittedView:
         shuffled = records[:, order]
         tables = WantedTables(
             domain,
-            self._targets(shuffled, fixed),
+            self._targets(shuffled, fixed, places),
             constraints=[*self.view.schema.constraints, *limits],
             fixed=(*fixed, _GROUP),
         )
         RecordMoves().move(shuffled, tables)
         records[:, order] = shuffled
 
-    def _targets(self, records: NDArray[np.int32], fixed: Clique) -> dict[Clique, FloatArray]:
+    def _targets(
+        self, records: NDArray[np.int32], fixed: Clique, places: FloatArray | None
+    ) -> dict[Clique, FloatArray]:
         """Shares of the cells of marginals that rows should have, given what is known of them.
 
         What is released of own columns beside known ones says how they are distributed given these;
@@ -219,10 +240,7 @@ class FittedView:
                 continue
             outer = [name for name in clique if name in fixed]
             if outer:
-                present = (
-                    cell_counts(domain, tuple(outer), tuple(records[: len(domain)]))
-                    / records.shape[1]
-                )
+                present = _present(domain, records, outer)
                 # What was released of a column beside its ancestors is used as a conditional: the
                 # ancestors that were drawn are as they are.
                 shares = _given(shares, [clique.index(name) for name in outer], present)
@@ -233,15 +251,58 @@ class FittedView:
         means: dict[str, FloatArray] = {
             name: np.mean(ways, axis=0) for name, ways in implied.items() if ways
         }
-        for clique in targets:
-            if set(clique) <= means.keys():
-                ways: dict[tuple[int, ...], FloatArray] = {
-                    (axis,): means[name] for axis, name in enumerate(clique)
-                }
-                targets[clique] = raked(
-                    targets[clique], ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS
-                )
-        return targets
+        is_chain = places is not None and position in fixed
+        if places is not None and is_chain:
+            means |= self._shares_of_place(records, places)
+        return {
+            clique: self._agreeing(clique, shares, means, records, fixed)
+            if is_chain or not {*fixed}.intersection(clique)
+            else shares
+            for clique, shares in targets.items()
+        }
+
+    def _agreeing(
+        self,
+        clique: Clique,
+        shares: FloatArray,
+        means: Mapping[str, FloatArray],
+        records: NDArray[np.int32],
+        fixed: Clique,
+    ) -> FloatArray:
+        """Shares of the cells of a marginal that agree with those of own columns, and with what is
+        known of the rows; as they are where a column has none.
+        """
+        outer = tuple(axis for axis, name in enumerate(clique) if name in fixed)
+        if not set(clique) <= means.keys() | {*fixed}:
+            return shares
+        ways: dict[tuple[int, ...], FloatArray] = {
+            (axis,): means[name] for axis, name in enumerate(clique) if name in means
+        }
+        if outer:
+            ways[outer] = _present(self.model.domain, records, [clique[axis] for axis in outer])
+        return raked(shares, ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
+
+    def _shares_of_place(
+        self, records: NDArray[np.int32], places: FloatArray
+    ) -> Mapping[str, FloatArray]:
+        """Shares of the levels of own columns that a population has where these rows are."""
+        domain, position = self.model.domain, self.view.position
+        assert position is not None
+        numbers = records[domain.index(self.view.table.count)]
+        return self._places.shares(numbers, int(records[domain.index(position), 0]), places)
+
+    @cached_property
+    def _places(self) -> ChainPlaces:
+        """How own columns are distributed at each place, where their tables are not too large."""
+        view, domain = self.view, self.model.domain
+        assert view.position is not None
+        found: dict[str, FloatArray] = {}
+        for name in view.drawn:
+            clique = (view.table.count, name, view.position)
+            if domain.size({*clique, *view.steps}) <= MAX_CELLS:
+                with suppress(ModelTooLargeError):
+                    (found[name],) = expected_rows(view, self.model, [clique])
+        return ChainPlaces(found, f"{view.name}.{view.table.order}")
 
     @cached_property
     def _rough(self) -> Model:
@@ -287,6 +348,12 @@ def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> Floa
     return np.asarray(
         np.divide(shares, sums, out=even, where=sums > 0) * present.reshape(sums.shape)
     )
+
+
+def _present(domain: Domain, records: NDArray[np.int32], names: Sequence[str]) -> FloatArray:
+    """Shares of rows in the cells of some attributes."""
+    counts = cell_counts(domain, tuple(names), tuple(records[: len(domain)]))
+    return np.asarray(counts / records.shape[1])
 
 
 def _one_way(shares: FloatArray, axis: int) -> FloatArray:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.measurement import FloatArray
 from synthdp.linked.package.linked_table import LinkedTable, refuse_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.qualified import OTHER, tables_in
@@ -113,6 +114,16 @@ class LinkedView:
         is_apart = most == self.table.max_children - 1
         codes = positions - 1 if is_apart else positions.astype(np.int64) * most // counts
         return np.asarray(codes, dtype=np.min_scalar_type(most - 1))
+
+    def places(self, positions: Ints, counts: Ints) -> FloatArray | None:
+        """Where among the codes of `position` rows stand, as `position_codes` without rounding: a
+        whole number in the middle of a code. None if rows have no place.
+        """
+        if self.position is None:
+            return None
+        if self._n_positions == self.table.max_children - 1:
+            return np.asarray(positions - 1.0)
+        return np.asarray((positions / np.maximum(counts, 1)) * self._n_positions - 0.5)
 
     def sibling_codes(
         self, codes: Mapping[str, Codes], rows: NDArray[np.intp], positions: Ints, counts: Ints
