@@ -20,7 +20,7 @@ from synthdp.linked.informed import InformedEngine
 from synthdp.linked.linked_certificate import domain_facts, linked_certificate, without_rows
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows
-from synthdp.linked.look import Look
+from synthdp.linked.look import Look, read_when_learnt
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.opened import learnt_levels
 from synthdp.linked.package.package import Package
@@ -138,7 +138,7 @@ class LinkedRelease:
         self._kept: KeptRun = UnkeptRun()
         self._parts: dict[str, PrivacyLedger] = {}
         self._asked: dict[str, Any] = {}
-        self._open_names = {each.name for each in package.joint_schema.open_columns}
+        self._read_names = read_when_learnt(package.joint_schema)
         self._divide(self._ledger.budget - self._domain_rho)
 
     def _divide(self, budget: Fraction) -> None:
@@ -163,7 +163,7 @@ class LinkedRelease:
     def _look_rho(self) -> Fraction:
         """What a look at single columns and links may spend."""
         views = self._views.drawn.values()
-        is_wanted = any(Look(view, self._open_names).n_questions for view in views)
+        is_wanted = any(Look(view, self._read_names).n_questions for view in views)
         return self._ledger.budget * LOOK_SHARE if is_wanted else Fraction(0)
 
     @property
@@ -418,7 +418,7 @@ class LinkedRelease:
         after the other, and what one of the last tells comes when nearly all is spent.
         """
         looks = {
-            label: Look(view, self._open_names, counted[label].domain)
+            label: Look(view, self._read_names, counted[label].domain)
             for label, view in self._views.drawn.items()
         }
         n_questions = sum(each.n_questions for each in looks.values())

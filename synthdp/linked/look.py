@@ -11,6 +11,7 @@ import numpy as np
 
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import CLEAR_TOTAL, Coarsening
+from synthdp.learning.budgets import is_declared
 from synthdp.learning.look import look_at
 from synthdp.learning.parse_cautions import unread_problem
 from synthdp.linked.linked_certificate import FEW, without_rows_below
@@ -18,7 +19,15 @@ from synthdp.linked.package.view import LinkedView
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.stopping import columns_to_look_at
 from synthdp.schema.columns.column import Column
+from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
+
+
+def read_when_learnt(schema: OpenSchema) -> set[str]:
+    """The open columns of which learning says whether they are read: not those of which only bins
+    are learnt.
+    """
+    return {column.name for column in schema.open_columns if not is_declared(column)}
 
 
 @final

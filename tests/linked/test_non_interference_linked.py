@@ -7,6 +7,7 @@ whatever the tables hold.
 """
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -211,6 +212,64 @@ def test_a_replayed_run_over_histories_says_the_same_whatever_the_frame_holds(tm
         )
 
     check_frames(run, {"rows": table}, {"rows": ["patient"]}, tmp_path, caplog, only=HARD)
+
+
+def unread_kinds(tables):
+    return {**tables, "pets": tables["pets"].assign(kind="KAT")}
+
+
+def old_pets(tables):
+    return {**tables, "pets": tables["pets"].assign(age="old")}
+
+
+def strange_owners(tables):
+    return {**tables, "pets": tables["pets"].assign(owner="nobody")}
+
+
+@pytest.mark.parametrize(
+    ("shape", "broken", "why"),
+    [
+        (pair, unread_kinds, "column 'pets.kind': about 100 % of its values could not be read"),
+        (pair, strange_owners, "table 'pets': by noisy counts at most "),
+        (opened, old_pets, "column 'pets.age': about "),
+    ],
+)
+def test_a_run_that_stopped_stops_whatever_the_frames_hold_and_tells_the_same(
+    shape, broken, why, tmp_path, caplog, monkeypatch
+):
+    """Also what it hands over, and what its budget has back."""
+    content, _ = shape()
+    homes = random_tables(600)
+    tables = broken({name: homes[name] for name in ("homes", "pets")})
+    monkeypatch.chdir(tmp_path)
+    synthdp.Budget.create("new", epsilon=60.0, delta=1e-5, population="homes", unit="home")
+    shutil.copyfile("new", "budget")
+
+    def run(frames):
+        more = {"epsilon": 50.0, "delta": 1e-6, "mechanism": "independent", "rescue": handed.append}
+        synthdp.synthesize(frames, content, journal="journal", budget="budget", **more)
+
+    def all_told(frames):
+        handed.clear()
+        said = told_in_python(lambda: run(frames), tmp_path, caplog)
+        entries = synthdp.Budget("budget").show()["entries"]
+        charges = [(each["kind"], each.get("rho")) for each in entries]
+        return said, charges, [each.certificate for each in handed], Path("journal").read_bytes()
+
+    handed = []
+    all_told(tables)
+    shutil.copyfile("journal", "first")
+    shutil.copyfile("budget", "charged")
+    told = {}
+    for what, changed in swapped(tables, keys_of(content), CELLS):
+        shutil.copyfile("first", "journal")
+        shutil.copyfile("charged", "budget")
+        told[what] = all_told(changed)
+    assert {what for what, said in told.items() if said != told["as they were"]} == set()
+    ((name, text), *_), charges, *_ = told["no row"]
+    assert name == "UnreadColumnError"
+    assert why in text
+    assert {kind for kind, _ in charges} - {"rescued"} == {"run", "returned"}, "paid once"
 
 
 @pytest.mark.parametrize("options", often("", "--json", seldom=["--mechanism aim"]))

@@ -104,6 +104,25 @@ def test_a_column_of_the_last_table_that_is_not_read_is_seen_before_any_is_paid_
     assert spent == 0.01
 
 
+def test_a_column_of_which_only_bins_are_learnt_is_looked_at_as_well():
+    """That it is not read comes out of no bins: all of the budget was spent."""
+    weight = {
+        "name": "kg",
+        "type": "number",
+        "constraints": {"minimum": 0, "maximum": 90},
+        "synthdp": {"derive": ["bins"], "decimals": 1},
+    }
+    found = pair()
+    found["resources"][1]["schema"]["fields"].append(weight)
+    given = tables(2000, owners(True, 2000))
+    readable = given["pets"].assign(kg="3.5")
+    given["pets"] = given["pets"].assign(kg="3,5 kg")
+    text, spent, _ = stopped(given, found)
+    assert "column 'pets.kg': about 100 % of its values could not be read" in text
+    assert spent < 0.3
+    assert synthdp.synthesize(given | {"pets": readable}, found, **RUN | {"anyway": False})
+
+
 @pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
 def test_it_is_said_of_tables_further_down():
     given = random_tables(3000)
