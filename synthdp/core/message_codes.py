@@ -48,6 +48,7 @@ _CAUTIONS: Sequence[tuple[str, Sequence[str]]] = (
     ("C15", ("all answers were there",)),
     ("C17", ("the run was stopped before its end",)),
     ("C18", ("published totals:",)),
+    ("C19", ("survey weights:",)),
     ("C16", ("no interval:", "values are drawn inside its bins")),
 )
 

@@ -47,6 +47,7 @@ from synthdp.inference.graphical.variable_elimination import (
 from synthdp.inference.jobs import each as each
 from synthdp.inference.jobs import thread_count as thread_count
 from synthdp.inference.known.consistency import check_known as check_known
+from synthdp.inference.known.implied_rules import implied_rules as implied_rules
 from synthdp.inference.known.order import order_of as order_of
 from synthdp.inference.known.rounding import counts_of as counts_of
 from synthdp.inference.known.rounding import rounded as rounded

@@ -36,7 +36,6 @@ from synthdp.privacy.shares.discrete_gaussian import MIN_SIGMA_SQUARED as MIN_SI
 from synthdp.privacy.shares.discrete_gaussian import closeness as closeness
 from synthdp.privacy.shares.discrete_gaussian import discrete_gaussian as discrete_gaussian
 from synthdp.privacy.shares.private_shares import PrivateShares as PrivateShares
-from synthdp.privacy.shares.private_shares import opened as opened
 from synthdp.privacy.shares.share_event import ShareEvent as ShareEvent
 from synthdp.privacy.unit import MAX_ROWS as MAX_ROWS
 from synthdp.privacy.unit import Adjacency as Adjacency

@@ -87,6 +87,8 @@ from synthdp.release.sites.measuring import SiteRelease as SiteRelease
 from synthdp.release.sites.measuring import measure as measure
 from synthdp.release.sites.measuring_plan import MeasuringPlan as MeasuringPlan
 from synthdp.release.sites.measuring_plan import PlannedMarginal as PlannedMarginal
+from synthdp.release.sites.messages import Message as Message
+from synthdp.release.sites.messages import opened as opened
 from synthdp.release.sites.planned import Planned as Planned
 from synthdp.release.sites.planning import plan_measurements as plan_measurements
 from synthdp.release.sites.secure_sums import SummedTables as SummedTables

@@ -1,7 +1,7 @@
 """What a release answers besides rows: marginals with intervals, replicates, its structure."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
@@ -111,8 +111,8 @@ class Answers(ABC):
             Also limits between which each count of the sensitive table lies with this probability,
             such as 0.95, over the noise.
         weighted
-            Weighted counts, by the column of weights; limits allow for the noise, and not for where
-            in its bin a weight lies, nor for the sampling.
+            Weighted counts, by the column of weights; limits allow for the noise and for where in
+            its bin a weight lies (then ``basis`` is "model"), and not for the sampling.
 
         Returns
         -------
@@ -134,9 +134,7 @@ class Answers(ABC):
             If there are more than 2^27 combinations, 2^24 with ``interval``, or the model needs a
             table of so many to tell.
         """
-        names = [columns] if isinstance(columns, str) else list(columns)
-        if not names:
-            raise ParameterError("columns: there is none; name at least one")
+        names = _names(columns)
         measurements: Sequence[LinearMeasurement] = self.measurements
         if self.known and interval is not None:
             measurements = WITH_KNOWN.load()(measurements, self.known)
@@ -184,14 +182,16 @@ class Answers(ABC):
         Raises
         ------
         ParameterError
-            If a column is unknown or repeats, there is none, or ``interval`` is none.
+            If ``earlier`` or ``interval`` is none, or a column is unknown, repeats, or there is none.
         SchemaError
             If the earlier release lacks a column, or has other levels of it.
         ModelTooLargeError
             If there are more than 2^24 combinations.
         """
+        if not isinstance(earlier, Answers):
+            raise ParameterError(f"earlier is a {type(earlier).__name__}; give a release")
+        names = _names(columns)
         difference_between = DIFFERENCES.load()
-        names = [columns] if isinstance(columns, str) else list(columns)
         now, before = (
             (each.schema, each.measurements, partial(_expected_counts, each))
             for each in (self, earlier)
@@ -273,6 +273,16 @@ class Answers(ABC):
         sources = {column.name: column.source for column in self.schema.columns}
         structure_graph = STRUCTURE.load()
         return structure_graph(self.model, self.measurements, sources)
+
+
+def _names(columns: Any) -> list[str]:
+    """Names of one or more columns; raises `ParameterError` if there is none."""
+    names = (
+        [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else [*columns]
+    )
+    if not names:
+        raise ParameterError("columns: there is none; name at least one")
+    return names
 
 
 def _expected_counts(answers: Answers, columns: Sequence[str]) -> FloatArray:

@@ -4,18 +4,20 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import DataFileError, ParameterError, SchemaError
 from synthdp.core.known_marginal import KnownMarginal
-from synthdp.core.measurement import Coarsening
-from synthdp.inference.arrays import IntArray
+from synthdp.core.measurement import Coarsening, LinearMeasurement, total_and_noise
+from synthdp.core.requests import most_rows
+from synthdp.data.frames.containers import is_foreign, opened
+from synthdp.inference.arrays import Codes, IntArray
 from synthdp.inference.known.consistency import check_known
+from synthdp.inference.model import Model
 from synthdp.schema.columns.column import Column
 from synthdp.schema.hierarchy import HierarchyLevel
 from synthdp.schema.open_schema import OpenSchema
@@ -28,6 +30,12 @@ COUNT, SHARE = "count", "share"
 """The column of a published table that holds its numbers."""
 
 _INTERVAL = re.compile(r"\s*([\[(])\s*(.+?)\s*,\s*(.+?)\s*([\])])\s*")
+_MAX_DEVIATIONS, _MAX_RELATIVE = 6, 0.01
+"""Standard deviations of noise, and share of the published number, by which the noisy number of
+records may differ from it: more is no accident.
+"""
+_LEAST_UNSPENT = 1e-3
+"""Share of a budget of which it is worth saying that it is left."""
 _MAX_SUM_ERROR = 1e-6
 """Shares sum to 1 but for so much."""
 
@@ -38,9 +46,9 @@ def known_marginals(given: KnownLike, schema: OpenSchema, called: str) -> tuple[
     Parameters
     ----------
     given
-        One or more tables, each a data frame or the path of a CSV file in UTF-8: some columns of
-        the schema, or levels of its hierarchy, and one, ``count`` or ``share``. A combination that
-        is not listed has no records.
+        One or more tables, each a data frame (of pandas, polars or Arrow) or the path of a CSV file
+        in UTF-8: some columns of the schema, or levels of its hierarchy, and one, ``count`` or
+        ``share``. A combination that is not listed has no records.
     schema
         What is public of the table.
     called
@@ -55,17 +63,43 @@ def known_marginals(given: KnownLike, schema: OpenSchema, called: str) -> tuple[
     ParameterError
         If numbers are none, or tables contradict each other or the rules.
     """
+    return _checked(given, schema, called).marginals
+
+
+class PublishedTotals(NamedTuple):
+    """Known marginals that do not contradict each other or rules, as far as that was looked at."""
+
+    marginals: tuple[KnownMarginal, ...]
+    cautions: list[str]
+    """What was not looked at."""
+
+
+def published_totals(given: KnownLike, schema: OpenSchema, called: str) -> PublishedTotals:
+    """Totals of the records of a release, and what was not checked of them; see `known_marginals`.
+
+    Raises `ParameterError` also if they are of more records than can be drawn.
+    """
+    found = _checked(given, schema, called)
+    sizes = schema.largest_domain.shape
+    for marginal in found.marginals:
+        if marginal.total is not None and marginal.total > (most := most_rows(sizes)):
+            raise ParameterError(
+                f"{marginal.name}: its counts sum to {marginal.total:,}, and at most {most:,} rows "
+                f"of {len(sizes)} columns are drawn at once; give totals of the records, or shares"
+            )
+    return found
+
+
+def _checked(given: KnownLike, schema: OpenSchema, called: str) -> PublishedTotals:
     if given is None:
-        return ()
-    if isinstance(given, pd.DataFrame | str | PathLike):
-        given = [given]
-    if not isinstance(given, Sequence):
-        raise ParameterError(f"{called} is a {type(given).__name__}; give a table, or a list")
-    known = tuple(_marginal(table, f"{called}[{i}]", schema) for i, table in enumerate(given))
-    domain = schema.largest_domain
-    attributes = {name for marginal in known for name in marginal.clique}
-    check_known(domain, known, _within(schema.constraints, attributes))
-    return known
+        return PublishedTotals((), [])
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        named = {f"{called}[{number}]": table for number, table in enumerate(given)}
+    else:
+        is_table = isinstance(given, pd.DataFrame | str | PathLike) or is_foreign(given)
+        named = {f"{called}[0]" if is_table else called: given}
+    known = tuple(_marginal(table, place, schema) for place, table in named.items())
+    return PublishedTotals(known, check_known(schema.largest_domain, known, schema.constraints))
 
 
 def saved_known(content: Iterable[Any], domain: Domain) -> tuple[KnownMarginal, ...]:
@@ -82,21 +116,54 @@ def saved_known(content: Iterable[Any], domain: Domain) -> tuple[KnownMarginal, 
     return known
 
 
-def unspent_cautions(share: float) -> list[str]:
-    """What users should know of a mechanism that had nothing left to measure, with the share of the
-    budget that it did not spend.
+def totals_said(
+    known: Sequence[KnownMarginal],
+    model: Model,
+    drawn: Codes,
+    measurements: Sequence[LinearMeasurement],
+    unspent: float,
+) -> tuple[dict[str, object], list[str]]:
+    """What a certificate says of published totals, and cautions: of rows that were drawn, which have
+    them whatever the noise, of the number of records, and of a mechanism that had nothing left to
+    measure.
+
+    Parameters
+    ----------
+    known, model
+        Published totals, and a model that meets them.
+    drawn
+        Rows of it.
+    measurements
+        What was measured beside them.
+    unspent
+        The share of the budget that the mechanism did not spend.
     """
-    if share < 1e-3:
+    check = model.known_check(drawn, {})
+    assert check is not None  # as something is known
+    cautions = [*check.cautions, *_other_records(known, measurements)]
+    if unspent >= _LEAST_UNSPENT:
+        cautions.append(
+            f"published totals: {100 * unspent:.3g} % of the budget is not spent, for what it was "
+            "meant for is published; use mechanism auto, which plans with it, or spend less"
+        )
+    return {"known": check.stated([each.stated() for each in known])}, cautions
+
+
+def _other_records(
+    known: Sequence[KnownMarginal], measurements: Sequence[LinearMeasurement]
+) -> list[str]:
+    """A caution if noisy counts say that totals are of another number of records."""
+    totals = [each.total for each in known if each.total is not None]
+    if not totals or not measurements:
+        return []
+    counted, stddev = total_and_noise(measurements)
+    if abs(counted - totals[0]) <= max(_MAX_DEVIATIONS * stddev, _MAX_RELATIVE * totals[0]):
         return []
     return [
-        f"published totals: {100 * share:.3g} % of the budget is not spent, for what it was meant for is "
-        "published; use mechanism auto, which plans with it, or spend less"
+        f"published totals: they are of {totals[0]:,} records, and there are about "
+        f"{max(counted, 0):,.0f} by noisy counts (give or take {2 * stddev:,.0f}); give totals of "
+        "these records, or shares"
     ]
-
-
-def _within(constraints: Sequence[Constraint], attributes: set[str]) -> list[Constraint]:
-    """Constraints that speak of what is known."""
-    return [each for each in constraints if attributes & set(each.clique)]
 
 
 def _marginal(given: object, place: str, schema: OpenSchema) -> KnownMarginal:
@@ -137,10 +204,8 @@ def _marginal(given: object, place: str, schema: OpenSchema) -> KnownMarginal:
 
 def _read(given: object, place: str) -> tuple[pd.DataFrame, str]:
     """A published table, and what errors call it."""
-    if isinstance(given, pd.DataFrame):
-        return given.reset_index(drop=True), place
     if not isinstance(given, str | PathLike):
-        raise ParameterError(f"{place} is a {type(given).__name__}; give a data frame or a file")
+        return opened(given, place).frame.reset_index(drop=True), place
     name = os.fspath(given)
     try:
         return pd.read_csv(name, dtype=str, keep_default_na=False), f"{place} {name!r}"

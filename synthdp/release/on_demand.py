@@ -54,6 +54,11 @@ CALIBRATED: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
 )
 """Rows with calibrated weights; for `Synthesis.sample` of surveys."""
 
+WEIGHT_CAUTIONS: OnDemand["Callable[..., list[str]]"] = OnDemand(
+    "synthdp.release.weight_cautions:weight_cautions"
+)
+"""What to say of weights that are of little use; for runs with a column of weights."""
+
 WEIGHTED_MARGINAL: OnDemand[Callable[..., Any]] = OnDemand(
     "synthdp.release.uncertainty.weighted:weighted_marginal"
 )
@@ -140,11 +145,6 @@ KNOWING_TABLE: OnDemand[Callable[..., Any]] = OnDemand(
 )
 """A private table that is not asked what is published; for runs with ``known``."""
 
-KNOWN_MARGINALS: OnDemand["Callable[..., tuple[KnownMarginal, ...]]"] = OnDemand(
-    "synthdp.release.known_tables:known_marginals"
-)
-"""Published tables, read and checked; for runs with ``known``."""
-
 LEARNT_SO_FAR: OnDemand[Callable[..., Any]] = OnDemand(
     "synthdp.release.learnt_domain:learnt_so_far"
 )
@@ -200,6 +200,11 @@ REFILLED: OnDemand["Callable[..., list[LinearMeasurement]]"] = OnDemand(
 )
 """Unread values of a column filled alike in all marginals; for tables that have some."""
 
+PUBLISHED_TOTALS: OnDemand[Callable[..., Any]] = OnDemand(
+    "synthdp.release.known_tables:published_totals"
+)
+"""Published tables, read and checked; for runs with ``known``."""
+
 REPLICATES: OnDemand["Callable[..., Replicates]"] = OnDemand(
     "synthdp.release.replicating:replicates_of"
 )
@@ -215,10 +220,8 @@ STRUCTURE: OnDemand["Callable[..., Graph]"] = OnDemand(
 )
 """A release as a graph, which needs networkx; for `Synthesis.graph`."""
 
-UNSPENT: OnDemand["Callable[[float], list[str]]"] = OnDemand(
-    "synthdp.release.known_tables:unspent_cautions"
-)
-"""What to say of budget that bought nothing; for runs with ``known``."""
+TOTALS_SAID: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.known_tables:totals_said")
+"""What a certificate says of published totals, and cautions; for runs with ``known``."""
 
 UNUSED_LEVELS: OnDemand[Callable[..., dict[str, int]]] = OnDemand(
     "synthdp.learning.unused_levels:levels_without_records"

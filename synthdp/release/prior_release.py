@@ -61,6 +61,15 @@ class PriorRelease:
         }
         return facts | {"together": losses_together(ledger, certificate)}
 
+    def cautions(self, ledger: PrivacyLedger) -> list[str]:
+        """What whoever is in both should know, where the two guarantees cannot be added up."""
+        together = losses_together(ledger, self.synthesis.certificate)
+        if "note" not in together:
+            return []
+        return [
+            f"earlier release: {together['note']}; what both mean for who is in both is not stated"
+        ]
+
 
 def prior_release(
     given: PriorLike, schema: OpenSchema, settings: RunSettings, called: str

@@ -32,17 +32,18 @@ from synthdp.release.on_demand import (
     COMPARED,
     JOURNALED_RUN,
     KNOWING_TABLE,
-    KNOWN_MARGINALS,
     LABELLED,
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
     LOOK,
     PRIOR_RELEASE,
+    PUBLISHED_TOTALS,
     STOP,
     STOP_UNREAD,
-    UNSPENT,
+    TOTALS_SAID,
     WEIGHED,
+    WEIGHT_CAUTIONS,
     WITH_WEIGHT,
 )
 from synthdp.release.persistence.keeping import Keeping
@@ -132,9 +133,10 @@ class Release:
         settings.mechanism.check(domain, self._workload)
         check_rules(domain, self._schema.constraints)
         known: tuple[KnownMarginal, ...] = ()
+        self._findings: list[str] = []
         if settings.known is not None:
             called = settings.spelling.of("known")
-            known = KNOWN_MARGINALS.load()(settings.known, self._schema, called)
+            known, self._findings = PUBLISHED_TOTALS.load()(settings.known, self._schema, called)
         self._known = known
         self._engine = meeting(settings.engine, known)
         self._fitted_by = settings.engine
@@ -150,11 +152,11 @@ class Release:
             unit_column=settings.unit,
             failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
         )
+        self._findings += [] if self._prior is None else self._prior.cautions(self._ledger)
         self._stated = settings.stated | dict(stated) | self._known_facts | self._prior_facts
         self._randomness = randomness
         self._learnt_columns: dict[str, Column] = {}
         self._read_columns: set[str] = set()
-        self._findings: list[str] = []
         self._kept = UnkeptRun() if kept is None else kept
         if self._schema.is_open:
             CHECK_QUESTIONS.load()(self._schema, self._ledger, rho=self._domain_rho)
@@ -331,16 +333,15 @@ class Release:
                 model, drawn, said = compared.model, compared.drawn, compared.stated
                 self._fitted_by = compared.engine
             if self._known and model is not None:
-                # Rows have what is known whatever the noise: which is checked on a table all the same.
                 drawn = drawn or self._drawn(model)
-                check = model.known_check(drawn.codes, {})
-                assert check is not None
-                said = {**said, "known": check.stated([each.stated() for each in self._known])}
                 unspent = float(table.ledger.remaining / self._ledger.budget)
-                found = [*check.cautions, *UNSPENT.load()(unspent)]
+                totals_said = TOTALS_SAID.load()
+                known, found = totals_said(self._known, model, drawn.codes, table.released, unspent)
+                said = {**said, **known}
             if self._prior is not None and drifting is not None:
                 moved = {**self._prior.stated(self._ledger), "moved": drifting.findings}
                 said = {**said, "prior": moved}
+            found += self._of_weights(schema, model, [*table.released, *carried])
             synthesis = self._synthesis(schema, table, model, said, drawn, found, carried)
             self._kept.end()
             return synthesis
@@ -412,6 +413,14 @@ class Release:
             for column in self._schema.open_columns
             if column.name in self._learnt_columns and "levels" in column.open_parts
         ]
+
+    def _of_weights(
+        self, schema: Schema, model: Model | None, measurements: Sequence[LinearMeasurement]
+    ) -> list[str]:
+        """Cautions on the column of weights, if there is one."""
+        if self._schema.weight is None or model is None:
+            return []
+        return WEIGHT_CAUTIONS.load()(schema, model, [*measurements, *self._known])
 
     def _drawn(self, model: Model) -> Drawn:
         """The table that is drawn unless something else is asked for."""

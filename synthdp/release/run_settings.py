@@ -227,7 +227,7 @@ def check_combined(
     """
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
-        if value is None or value is False or value == ():
+        if value is None or value is False or (isinstance(value, tuple) and not value):
             continue
         if name in DEFAULT_SHARES and value == DEFAULT_SHARES[name]:
             continue

@@ -22,15 +22,29 @@ def weighed(schema: OpenSchema, weight: str | None, called: str) -> OpenSchema:
     called
         What errors call the setting.
 
-    Raises `ParameterError` if the column has no numbers, or is none.
+    Raises `ParameterError` if the column has no numbers, or is none, or is declared to have weights
+    below 0, or none above.
     """
     name = schema.weight if weight is None else weight
     if name is None:
         return schema
-    types = {field["name"]: field["type"] for field in schema.to_dict()["fields"]}
-    if types.get(name) not in ("integer", "number"):
-        problem = f"it is of type {types[name]}" if name in types else "there is no such column"
+    fields = {field["name"]: field for field in schema.to_dict()["fields"]}
+    kind = fields[name]["type"] if name in fields else None
+    if kind not in ("integer", "number"):
+        problem = "there is no such column" if kind is None else f"it is of type {kind}"
         raise ParameterError(f"{called} is {name!r}: {problem}; name a column of numbers")
+    limits = fields[name].get("constraints", {})
+    declared = [*limits.get("enum", ()), limits.get("minimum"), limits.get("maximum")]
+    known = [float(each) for each in declared if isinstance(each, int | float | str)]
+    if known and min(known) < 0.0:
+        raise ParameterError(
+            f"{called} is {name!r}: a weight of {min(known):g} is declared, and a row stands for nobody less; declare "
+            "a minimum of 0, and codes below as missingValues"
+        )
+    if known and max(known) <= 0.0 and (limits.get("maximum") is not None or "enum" in limits):
+        raise ParameterError(
+            f"{called} is {name!r}: no weight above 0 is declared; correct its maximum or its levels"
+        )
     return replace(schema, weight=name)
 
 

@@ -6,7 +6,7 @@ from time import monotonic
 
 import numpy as np
 import pytest
-from helpers.cli_runs import assert_one_line, invoke
+from helpers.cli_runs import assert_one_line, invoke, with_others
 
 from synthdp.audit import STATISTICS, Audit, Game
 
@@ -107,6 +107,8 @@ def test_too_little_time_says_so(monkeypatch):
     ],
 )
 def test_bad_input_is_one_line(arguments, message):
-    outcome = invoke("audit", *(QUICK if "--mechanism" not in arguments else ()), *arguments)
+    outcome = invoke(
+        *with_others(("audit", *(QUICK if "--mechanism" not in arguments else ())), *arguments)
+    )
     assert_one_line(outcome, 2)
     assert message in outcome.err

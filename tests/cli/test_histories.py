@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.cli_runs import assert_one_line, invoke
+from helpers.cli_runs import assert_one_line, invoke, with_others
 
 FIELDS = [
     {
@@ -91,7 +91,7 @@ def test_without_an_order_nothing_changes():
 )
 def test_what_does_not_go_with_an_order_is_one_line(more, said, code):
     before = sorted(Path().iterdir())
-    done = invoke(*RUN, *more)
+    done = invoke(*with_others(RUN, *more))
     assert_one_line(done, code)
     assert said in done.err
     assert sorted(Path().iterdir()) == before

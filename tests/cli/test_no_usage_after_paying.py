@@ -4,7 +4,7 @@ import json
 
 import duckdb
 import pytest
-from helpers.cli_runs import invoke, lay_out
+from helpers.cli_runs import invoke, lay_out, with_others
 from helpers.failing_runs import failing
 from helpers.families import description, random_tables
 from helpers.seldom import often
@@ -105,7 +105,9 @@ def test_a_table_that_cannot_be_written_is_no_usage(kind, kept, monkeypatch):
 def test_a_package_of_hardly_any_rows_ends_well(n_homes, epsilon, place):
     for name, table in random_tables(n_homes).items():
         table.to_csv(place / f"package/{name}.csv", index=False)
-    done = invoke(*arguments("package", "nothing"), "--epsilon", epsilon, "--save", "all.synthdp")
+    done = invoke(
+        *with_others(arguments("package", "nothing"), "--epsilon", epsilon), "--save", "all.synthdp"
+    )
     assert done.code == 0, done
     again = invoke("sample", "all.synthdp", "-o", "more")
     assert (again.code, "--rows" in again.err) in ((2, True), (0, False))

@@ -1,12 +1,13 @@
 """Options as people type them: near misses, numbers of rows, and slips in JSON files."""
 
+import argparse
 import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from synthdp.cli import describe
+from synthdp.cli import command_line_parser, describe
 from synthdp.core import DataFileError, ParameterError, SchemaError, Workload, load_json
 from synthdp.report import quality_line
 from synthdp.schema import Schema
@@ -52,6 +53,31 @@ def test_no_option_may_be_abbreviated(name, place):
     assert_one_line(outcome, 2)
     assert f"unknown option {name}; did you mean " in outcome.err
     assert not (place / "out.csv").exists()
+
+
+def _commands(words, parser):
+    """Each command and its parser."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from _commands((*words, name), inner)
+    if words:
+        yield pytest.param(words, parser, id=" ".join(words))
+
+
+@pytest.mark.parametrize(("words", "parser"), list(_commands((), command_line_parser())))
+def test_an_option_of_one_value_is_given_once(words, parser, capsys):
+    repeated = (argparse._AppendAction, argparse._SubParsersAction)
+    for action in parser._actions:
+        if action.nargs is not None or isinstance(action, repeated) or not action.option_strings:
+            continue
+        value = str(next(iter(action.choices))) if action.choices else "1"
+        first, last = action.option_strings[0], action.option_strings[-1]
+        with pytest.raises(SystemExit) as ended:
+            command_line_parser().parse_args([*words, first, value, last, value])
+        assert ended.value.code == 2
+        said = f"{last} is given twice; it takes one value, leave one out"
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("place")

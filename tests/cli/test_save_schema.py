@@ -187,5 +187,5 @@ def test_parameters_that_protect_nobody_are_said_and_certified(place):
     cautions = certificate_of("out.csv")["cautions"]
     assert [text.split(",")[0] for text in cautions] == ["epsilon is 1000", "delta is 0.01"]
     assert outcome.said[1:] == [f"synthdp: caution: {with_caution_code(text)}" for text in cautions]
-    quiet = run("--force", "--epsilon", "9", delta="1e-5")
+    quiet = run("--force", epsilon="9", delta="1e-5")
     assert (quiet.code, len(quiet.said)) == (0, 1)

@@ -135,3 +135,13 @@ def saved_model(folder, fields):
     done = invoke(*arguments)
     assert done.code == 0, done.err
     return (folder / "m.synthdp").read_bytes()
+
+
+def with_others(words, *more):
+    """A command with other values of some options: those that it has already give way."""
+    named = {word for word in more if word.startswith("-")}
+    kept = list(words)
+    for place in reversed(range(len(words))):
+        if words[place].partition("=")[0] in named:
+            del kept[place : place + (1 if "=" in words[place] else 2)]
+    return (*kept, *more)

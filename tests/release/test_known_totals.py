@@ -2,11 +2,13 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from helpers.non_interference import differences, of_call, replayed
 
 import synthdp
-from synthdp.core import DataFileError, ParameterError, SchemaError
+from synthdp.core import CautionWarning, DataFileError, ParameterError, SchemaError
 from synthdp.release import known_marginals
 from synthdp.report import certificate_page, certificate_text
 from synthdp.schema import OpenSchema
@@ -154,7 +156,8 @@ BAD = {
         "two of its columns are levels of 'town'",
     ),
     "a group": (pd.DataFrame({"region": ["west"], "count": [9]}), "'west' is no group of 'region'"),
-    "no table": (7, "is a int; give a data frame or a file"),
+    "no table": (7, "known[1] is a int; make a pandas.DataFrame"),
+    "a mapping": ({"town": TOWNS}, "known[1] is a dict; make a table of it: pandas.DataFrame"),
 }
 
 
@@ -186,6 +189,95 @@ def test_rules_that_contradict_totals_are_refused():
     known = pd.concat([wrong, more])
     with pytest.raises(ParameterError, match="that a rule on 'age', 'job' forbids"):
         synthdp.synthesize(table, schema, epsilon=1.0, delta=1e-6, known=known)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"town": TOWNS, "count": [1, 1, 1, 1]}, "known is a dict; make a table of it"),
+        (7, "known is a int; make a pandas.DataFrame"),
+        (LIST["count"], "known is a pandas.Series; make a table of it"),
+        (pl.DataFrame(LIST).lazy(), "known is a polars.LazyFrame; collect it"),
+    ],
+    ids=["mapping", "number", "series", "lazy"],
+)
+def test_what_is_no_table_says_what_to_give(known, said):
+    with pytest.raises(ParameterError, match=said):
+        known_marginals(known, OpenSchema.from_dict(SCHEMA), "known")
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pa.Table.from_pandas])
+def test_tables_of_other_libraries_are_read_alike(kind):
+    schema = OpenSchema.from_dict(SCHEMA)
+    (of_pandas,) = known_marginals(LIST, schema, "known")
+    for given in (kind(LIST), [kind(LIST)]):
+        (found,) = known_marginals(given, schema, "known")
+        assert found.stated() == of_pandas.stated()
+
+
+def test_totals_of_more_records_than_can_be_drawn_are_refused(tmp_path):
+    many = LIST.assign(count=10**10)
+    with pytest.raises(ParameterError, match="its counts sum to 40,000,000,000, and at most"):
+        release(people(), many, journal=tmp_path / "journal")
+    assert not (tmp_path / "journal").exists()
+    with pytest.raises(ParameterError, match="its counts sum to 40,000,000,000, and at most"):
+        synthdp.plan_measurements(SCHEMA, epsilon=1.0, delta=1e-6, known=many)
+
+
+def test_totals_of_other_records_are_said_to_be():
+    table = people()
+    with pytest.warns(CautionWarning, match="they are of 150,000 records, and there are about 1,"):
+        release(table, LIST.assign(count=100 * LIST["count"]))
+    for known in (LIST, LIST.assign(count=LIST["count"] / 1500).rename(columns={"count": "share"})):
+        cautions = release(table, known).certificate["cautions"]
+        assert not [each for each in cautions if "published totals" in each]
+
+
+def _under(*rules):
+    return SCHEMA | {"synthdp": SCHEMA["synthdp"] | {"constraints": list(rules)}}
+
+
+SOME = {
+    "towns": pd.DataFrame({"town": TOWNS, "count": [600, 400, 300, 200]}),
+    "jobs": pd.DataFrame({"job": ["x", "y", "z"], "count": [900, 300, 300]}),
+}
+IMPOSSIBLE = {
+    "a rule with a column that is not published": (
+        ["towns"],
+        [{"forbid": {"town": ["a"], "age": {"maximum": 99}}}],
+        "that a rule on 'town', 'age' forbids",
+    ),
+    "a rule with two more columns": (
+        ["towns", "jobs"],
+        # The 500 of towns c and d would all have job z, which 300 have.
+        [{"forbid": {"town": ["c", "d"], "job": ["x", "y"], "age": {"maximum": 99}}}],
+        "towns, jobs and the rules contradict each other",
+    ),
+    "rules that meet in a column that is not published": (
+        ["towns", "jobs"],
+        [
+            {"forbid": {"town": ["a", "b"], "age": {"minimum": 18}}},
+            {"forbid": {"job": ["y", "z"], "age": {"maximum": 17}}},
+        ],
+        "towns, jobs and the rules contradict each other",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_totals_that_rules_make_impossible_are_refused_before_anything_is_paid(name, tmp_path):
+    known, rules, said = IMPOSSIBLE[name]
+    with pytest.raises(ParameterError) as refused:
+        synthdp.synthesize(
+            people(),
+            _under(*rules),
+            epsilon=1.0,
+            delta=1e-6,
+            known=[SOME[n] for n in known],
+            journal=tmp_path / "journal",
+        )
+    assert said.replace("towns, jobs", "known[0], known[1]") in str(refused.value)
+    assert not (tmp_path / "journal").exists()
 
 
 def test_packages_and_orders_take_no_totals(tmp_path):

@@ -14,7 +14,14 @@ from helpers.homes import home
 from helpers.non_interference import differences, of_call, replayed
 
 import synthdp
-from synthdp.core import DataFileError, Domain, LinearMeasurement, ParameterError, SchemaError
+from synthdp.core import (
+    CautionWarning,
+    DataFileError,
+    Domain,
+    LinearMeasurement,
+    ParameterError,
+    SchemaError,
+)
 from synthdp.mechanisms import Drifting, Resolutions
 from synthdp.privacy import Accounting, Adjacency, PrivacyLedger
 from synthdp.release import SCHEMA_FILE, losses_together
@@ -367,6 +374,27 @@ def test_changes_between_releases_are_covered():
     assert 0.92 < inside[measured].mean() < 0.98
     assert (~measured).sum() == 25 * 6
     assert inside[~measured].mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("earlier", "columns", "said"),
+    [
+        ("2025.synthdp", ["sex"], "earlier is a str; give a release"),
+        (5, ["sex"], "earlier is a int; give a release"),
+        (None, [], "columns: there is none"),
+        (None, 5, "5"),
+        (None, ["sexe"], "sexe"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_one_line(first, earlier, columns, said):
+    with pytest.raises(ParameterError, match=said):
+        first.difference(first if earlier is None else earlier, columns)
+
+
+def test_a_prior_of_another_unit_is_said_where_the_run_is_read(first):
+    table = people(1).assign(person=np.arange(3000))
+    with pytest.warns(CautionWarning, match="earlier release: .* protects another unit"):
+        release(table, first, unit="person", max_rows_per_unit=1)
 
 
 def test_changes_of_other_columns_are_refused(first):

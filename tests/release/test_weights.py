@@ -6,7 +6,7 @@ import pytest
 from helpers.non_interference import differences, of_call, replayed
 
 import synthdp
-from synthdp.core import ParameterError, SchemaError
+from synthdp.core import CautionWarning, ParameterError, SchemaError
 from synthdp.schema import OpenSchema, Schema
 
 FIELDS = [
@@ -84,6 +84,80 @@ def test_limits_of_measured_weighted_counts_cover_as_often_as_they_say():
     assert measured == 40
     # 80 limits of .8, some of which hang together: six standard deviations.
     assert 0.45 <= np.mean(inside) <= 1
+
+
+@pytest.mark.parametrize(("interval", "deviations"), [(0.8, 1.2815516), (0.95, 1.9599640)])
+def test_limits_reach_as_far_as_the_recorded_noise(interval, deviations):
+    """Each cell of owner and weight has noise of one scale, and weighs 1 to 20."""
+    pairs = {"marginals": [{"columns": ["owner", "weight"]}]}
+    synthesis = release(survey(), weight="weight", workload=pairs, mechanism="gaussian")
+    scales = [
+        float(np.asarray(each.stddev).max())
+        for each in synthesis.measurements
+        if set(each.clique) == {"owner", "weight"}
+    ]
+    assert len(scales) == 1
+    limits = synthesis.marginal(["owner"], weighted=True, interval=interval)
+    assert (limits["basis"] == "measured").all()
+    reach = deviations * scales[0] * np.sqrt(np.square(np.arange(1, 21)).sum())
+    assert limits["low"].min() > 0
+    assert (limits["high"] - limits["count"]).to_numpy() == pytest.approx(reach, rel=1e-6)
+    assert (limits["count"] - limits["low"]).to_numpy() == pytest.approx(reach, rel=1e-6)
+
+
+def _with_weight(constraints, **own):
+    return {"fields": [*FIELDS[:2], {**FIELDS[2], "constraints": constraints, "synthdp": own}]}
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "independent"])
+def test_limits_hold_wherever_in_wide_bins_weights_lie(mechanism):
+    table = survey()
+    wide = _with_weight({"minimum": 1, "maximum": 400, "required": True}, edges=[1, 100, 400])
+    with pytest.warns(CautionWarning, match="survey weights: bins of 'weight' are so wide"):
+        synthesis = release(table, wide, weight="weight", mechanism=mechanism, workload="2-way")
+    limits = synthesis.marginal(["owner"], weighted=True, interval=0.999999)
+    truth = table["weight"].groupby(table["owner"]).sum().to_numpy()
+    assert ((limits["low"] <= truth) & (truth <= limits["high"])).all()
+    assert (limits["basis"] == "model").all()
+
+
+@pytest.mark.parametrize(
+    ("constraints", "said"),
+    [
+        ({"minimum": 0, "maximum": 0}, "no weight above 0 is declared"),
+        ({"minimum": -5, "maximum": 20}, "a weight of -5 is declared"),
+        ({"enum": [0]}, "no weight above 0 is declared"),
+        ({"enum": [-1, 3]}, "a weight of -1 is declared"),
+    ],
+)
+def test_weights_that_weigh_nothing_are_refused_before_anything_is_paid(
+    constraints, said, tmp_path
+):
+    with pytest.raises(ParameterError, match=f"weight is 'weight': {said}"):
+        release(survey(), _with_weight(constraints), weight="weight", journal=tmp_path / "journal")
+    assert not (tmp_path / "journal").exists()
+
+
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
+def test_learnt_weights_below_0_are_said_to_count_as_0():
+    learnt = _with_weight({"required": True}, derive=["bounds", "bins"])
+    table = survey()
+    synthesis = release(table.assign(weight=-table["weight"]), learnt, weight="weight")
+    said = [each for each in synthesis.certificate["cautions"] if "survey weights" in each]
+    assert "of the records have bins of 'weight' below 0, which count as 0" in said[0]
+    assert "no value of 'weight' is above 0" in said[1]
+    with pytest.raises(ParameterError, match="weighted: no value of 'weight' is above 0"):
+        synthesis.sample(weighted=True, seed=0)
+
+
+def test_weights_that_were_measured_alone_are_said_to_weigh_alike():
+    with pytest.warns(CautionWarning, match="survey weights: 'weight' was measured alone"):
+        release(survey(), weight="weight", mechanism="independent")
+    assert not [
+        each
+        for each in release(survey(), weight="weight").certificate["cautions"]
+        if "survey weights" in each
+    ]
 
 
 def test_what_depends_on_the_weight_is_in_the_workload():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import NoReturn, TypeAlias, final
+from typing import Any, NoReturn, TypeAlias, final
 
 from synthdp.cli.arguments.exits import USAGE, say
 from synthdp.cli.arguments.help_texts import EXAMPLES, SCREEN_LINES, short_help
@@ -16,8 +16,16 @@ from synthdp.cli.arguments.help_texts import EXAMPLES, SCREEN_LINES, short_help
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, and of options that it does not know which ones may be meant.
 
-    Options are not abbreviated: what is short for one today may be short for two tomorrow.
+    Options are not abbreviated: what is short for one today may be short for two tomorrow. One that
+    holds one value is given once: of two the first would be lost without a word.
     """
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.given: set[argparse.Action] = set()
+        """Options of one value that were read so far."""
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
 
     def format_help(self) -> str:
         """The help on one screen; in full if it fits."""
@@ -54,6 +62,7 @@ class Parser(argparse.ArgumentParser):
             )
             if is_long or is_long_with_one_dash:
                 self._refuse_option(name)
+        self.given.clear()
         return super().parse_known_args(words, namespace)
 
     def _refuse_option(self, name: str) -> NoReturn:
@@ -65,6 +74,25 @@ class Parser(argparse.ArgumentParser):
         self.error(
             f"unknown option {name}" + (f"; did you mean {' or '.join(meant)}?" if meant else "")
         )
+
+
+@final
+class _StoreOnce(argparse._StoreAction):
+    """Keeps the value of an option, and refuses a second one."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the value."""
+        assert isinstance(parser, Parser)
+        if option_string is not None and self in parser.given:
+            parser.error(f"{option_string} is given twice; it takes one value, leave one out")
+        parser.given.add(self)
+        setattr(namespace, self.dest, values)
 
 
 @final

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,11 +12,14 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError, ParameterError
 from synthdp.core.known_marginal import KnownMarginal
 from synthdp.inference.arrays import Array, IntArray
+from synthdp.inference.known.implied_rules import implied_rules
 from synthdp.inference.known.order import order_of
 from synthdp.inference.known.partitions import (
     JointTypes,
+    alike,
     components,
     implied,
+    is_refinement,
     joined,
     merged_axes,
 )
@@ -26,44 +30,116 @@ MAX_TYPES = 200_000
 _MAX_DIFFERENCE = 1e-6
 """Shares that differ by more contradict each other: published ones have at least six digits."""
 
+_NOT_LOOKED_AT = (
+    "published totals: whether rules on {} leave room for them was not checked, over more than "
+    f"{MAX_TYPES:,} combinations; rows may miss them"
+)
+_ONE_BY_ONE = (
+    "published totals: rules that hang together by columns that are not published were checked "
+    "one by one, as together they have too many combinations; rows may miss them"
+)
+
+
+class KnownPart(NamedTuple):
+    """Known marginals that hang together, and what else their records keep to."""
+
+    known: list[KnownMarginal]
+    rules: list[Constraint]
+    """On attributes of these; what the marginals say by themselves is left out."""
+
+
+class KnownParts(NamedTuple):
+    """All known marginals in parts that do not depend on each other."""
+
+    parts: list[KnownPart]
+    left_out: list[Constraint]
+    """Rules that would make too large a part: they are not looked at beside these marginals."""
+
 
 def check_known(
     domain: Domain, known: Sequence[KnownMarginal], constraints: Sequence[Constraint] = ()
-) -> None:
+) -> list[str]:
     """Ask whether some table has all known marginals and keeps to the constraints.
+
+    Constraints count with all that they say of the known attributes together, whatever the others
+    are (`implied_rules`).
+
+    Returns
+    -------
+    list of str
+        What was not looked at, as cautions: rules that hang together with too many combinations.
 
     Raises
     ------
     ParameterError
         If none does; it names the marginals, and an attribute that they share.
     ModelTooLargeError
-        If marginals go in a circle, or hang together with constraints, over too many cells to tell.
+        If marginals go in a circle over too many cells to tell.
     """
     for marginal in known:
         marginal.check_fits(domain)
     for one, other in combinations(known, 2):
         _check_pair(one, other)
+    implied_here = implied_rules(domain, constraints, known_attributes(known))
     for marginal in known:
-        for constraint in constraints:
+        for constraint in (*constraints, *implied_here.constraints):
             _check_constraint(marginal, constraint)
-    for part, rules in known_parts(known, constraints):
-        _check_part(domain, part, rules)
+    found = known_parts(domain, known, implied_here.constraints)
+    for part in found.parts:
+        _check_part(domain, part)
+    unseen = [_NOT_LOOKED_AT.format(_named(each.clique)) for each in found.left_out]
+    return unseen if implied_here.are_complete else [*unseen, _ONE_BY_ONE]
+
+
+def known_attributes(known: Sequence[KnownMarginal]) -> list[str]:
+    """All attributes of known marginals, each once."""
+    return list(dict.fromkeys(name for marginal in known for name in marginal.clique))
 
 
 def known_parts(
-    known: Sequence[KnownMarginal], constraints: Sequence[Constraint]
-) -> list[tuple[list[KnownMarginal], list[Constraint]]]:
-    """Known marginals that hang together by attributes and constraints, and these constraints."""
-    attributes = {name for marginal in known for name in marginal.clique}
-    # A constraint that names one known attribute only, or none, leaves room for whatever is known.
-    close = [each for each in constraints if set(each.clique) <= attributes]
-    cliques = [*(marginal.clique for marginal in known), *(each.clique for each in close)]
-    parts = []
-    for members in components(cliques):
-        part = [known[i] for i in members if i < len(known)]
-        rules = [close[i - len(known)] for i in members if i >= len(known)]
-        parts.append((part, rules))
-    return parts
+    domain: Domain, known: Sequence[KnownMarginal], rules: Sequence[Constraint]
+) -> KnownParts:
+    """Known marginals that hang together by attributes and rules, and these rules.
+
+    Parameters
+    ----------
+    domain, known
+        All attributes, and what is known.
+    rules
+        On attributes that are known, as `implied_rules` finds them.
+    """
+    telling = [each for each in rules if not any(_says(one, each) for one in known)]
+    kept: list[Constraint] = []
+    left_out: list[Constraint] = []
+    for rule in sorted(telling, key=lambda each: domain.size(each.clique)):
+        (part,) = [
+            each for each in _parts(known, [*kept, rule]) if any(one is rule for one in each.rules)
+        ]
+        fits = JointTypes(domain, part.known, part.rules).n_types <= MAX_TYPES
+        (kept if fits else left_out).append(rule)
+    return KnownParts(_parts(known, kept), left_out)
+
+
+def _parts(known: Sequence[KnownMarginal], rules: Sequence[Constraint]) -> list[KnownPart]:
+    cliques = [*(marginal.clique for marginal in known), *(each.clique for each in rules)]
+    return [
+        KnownPart(
+            [known[i] for i in members if i < len(known)],
+            [rules[i - len(known)] for i in members if i >= len(known)],
+        )
+        for members in components(cliques)
+    ]
+
+
+def _says(marginal: KnownMarginal, rule: Constraint) -> bool:
+    """Whether a marginal without records that a rule forbids says all that the rule does."""
+    return set(rule.clique) <= set(marginal.clique) and all(
+        is_refinement(marginal.groups(name), alike(rule, name)) for name in rule.clique
+    )
+
+
+def _named(clique: Sequence[str]) -> str:
+    return ", ".join(map(repr, clique))
 
 
 def incidence(types: JointTypes, kept: IntArray) -> sparse.csr_matrix:
@@ -90,7 +166,7 @@ def _check_pair(one: KnownMarginal, other: KnownMarginal) -> None:
     both_count = one.is_count and other.is_count
     if difference > (0.5 / one.values.sum() if both_count else _MAX_DIFFERENCE):
         raise ParameterError(
-            f"{one.name} and {other.name} contradict each other in {', '.join(map(repr, shared))}: "
+            f"{one.name} and {other.name} contradict each other in {_named(shared)}: "
             f"a share differs by {difference:.2g}; correct one, or leave it out"
         )
 
@@ -107,17 +183,17 @@ def _check_constraint(marginal: KnownMarginal, constraint: Constraint) -> None:
     possible = merged_axes(allowed, [marginal.groups(name) for name in shared]) > 0
     if (marginal.summed(shared)[~possible] > 0).any():
         raise ParameterError(
-            f"{marginal.name} has records that a rule on {', '.join(map(repr, constraint.clique))} "
+            f"{marginal.name} has records that a rule on {_named(constraint.clique)} "
             "forbids; correct one of the two"
         )
 
 
-def _check_part(domain: Domain, part: Sequence[KnownMarginal], rules: Sequence[Constraint]) -> None:
+def _check_part(domain: Domain, part: KnownPart) -> None:
     """Refuse marginals that agree two by two, but are those of no table."""
-    if not part or (not rules and order_of(domain, part) is not None):
+    if not part.rules and order_of(domain, part.known) is not None:
         return  # as in a junction tree, agreeing two by two is enough
-    names = ", ".join(marginal.name for marginal in part)
-    types = JointTypes(domain, part, rules)
+    names = ", ".join(marginal.name for marginal in part.known)
+    types = JointTypes(domain, part.known, part.rules)
     if types.n_types > MAX_TYPES:
         raise ModelTooLargeError(
             f"{names} hang together over {types.n_types} combinations, at most {MAX_TYPES} are "
@@ -127,7 +203,7 @@ def _check_part(domain: Domain, part: Sequence[KnownMarginal], rules: Sequence[C
 
     kept = np.flatnonzero(types.possible())
     matrix = incidence(types, kept)
-    wanted = np.concatenate([marginal.shares.ravel() for marginal in part])
+    wanted = np.concatenate([marginal.shares.ravel() for marginal in part.known])
     # Scaled, so that the solver's tolerance is small beside each cell; of each cell a little may
     # be missing, as published shares are rounded.
     n_cells = wanted.size
@@ -140,7 +216,7 @@ def _check_part(domain: Domain, part: Sequence[KnownMarginal], rules: Sequence[C
         method="highs",
     )
     if programme.status != 0 or programme.fun > n_cells * n_cells * _MAX_DIFFERENCE:
-        beside = " and the rules" if rules else ""
+        beside = " and the rules" if part.rules else ""
         raise ParameterError(
             f"{names}{beside} contradict each other: no table has them all; correct or leave out one"
         )

@@ -51,6 +51,13 @@ def is_refinement(fine: Partition, coarse: Partition) -> bool:
     return int(refined([fine, coarse]).max()) == int(fine.max())
 
 
+def alike(constraint: Constraint, name: str) -> Partition:
+    """The levels of an attribute, those together that a constraint treats alike."""
+    axis = constraint.clique.index(name)
+    rows = np.moveaxis(constraint.allowed, axis, 0).reshape(constraint.allowed.shape[axis], -1)
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+
 def merged_axes(values: Array, partitions: Sequence[Partition]) -> Array:
     """A table with the cells of each axis summed by groups; each partition is of that axis's cells."""
     for axis, groups in enumerate(partitions):
@@ -120,7 +127,7 @@ class JointTypes:
         self.partitions: dict[str, Partition] = {}
         for name in self.attributes:
             told = [marginal.groups(name) for marginal in known if name in marginal.clique]
-            told += [_alike(each, name) for each in constraints if name in each.clique]
+            told += [alike(each, name) for each in constraints if name in each.clique]
             self.partitions[name] = refined([np.zeros(domain[name], dtype=np.int64), *told])
         self.shape = tuple(int(self.partitions[name].max()) + 1 for name in self.attributes)
 
@@ -157,10 +164,3 @@ class JointTypes:
             ]
             allowed &= np.transpose(table, order).reshape(shape)
         return allowed.reshape(-1)
-
-
-def _alike(constraint: Constraint, name: str) -> Partition:
-    """The levels of an attribute, those together that a constraint treats alike."""
-    axis = constraint.clique.index(name)
-    rows = np.moveaxis(constraint.allowed, axis, 0).reshape(constraint.allowed.shape[axis], -1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)

@@ -27,7 +27,7 @@ _SECONDS = 30.0
 def rounded(
     domain: Domain,
     known: Sequence[KnownMarginal],
-    constraints: Sequence[Constraint],
+    rules: Sequence[Constraint],
     n_rows: int,
     generator: np.random.Generator,
 ) -> list[IntArray]:
@@ -40,8 +40,8 @@ def rounded(
     ----------
     domain
         All attributes.
-    known, constraints
-        Marginals that some table has, and what rows keep to.
+    known, rules
+        Marginals that some table has, and what rows keep to, as `implied_rules` says of these.
     n_rows
         Number of rows.
     generator
@@ -53,14 +53,12 @@ def rounded(
         If no such numbers were found.
     """
     counts: dict[int, IntArray] = {}
-    for part, rules in known_parts(known, constraints):
-        if not part:
-            continue
+    for part, own_rules in known_parts(domain, known, rules).parts:
         expected = [marginal.shares * n_rows for marginal in part]
         if all(np.abs(table - np.rint(table)).max() < _WHOLE for table in expected):
             whole = [np.rint(table).astype(np.int64) for table in expected]
         else:
-            whole = _searched(domain, part, rules, expected, n_rows, generator)
+            whole = _searched(domain, part, own_rules, expected, n_rows, generator)
         counts |= {id(marginal): table for marginal, table in zip(part, whole, strict=True)}
     return [counts[id(marginal)] for marginal in known]
 

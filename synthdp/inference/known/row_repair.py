@@ -27,6 +27,7 @@ def repaired(
     known: Sequence[KnownMarginal],
     counts: Sequence[IntArray],
     constraints: Sequence[Constraint],
+    rules: Sequence[Constraint],
     *,
     likelihoods: Likelihoods,
     complete: Complete,
@@ -44,8 +45,8 @@ def repaired(
         All attributes, and their codes.
     known, counts
         What is known, and how many rows each of its cells is to have; they agree with each other.
-    constraints
-        What the rows keep to.
+    constraints, rules
+        What the rows keep to, and what that says of the known attributes alone (`implied_rules`).
     likelihoods, complete, generator
         As `Exchange` takes them.
     """
@@ -61,15 +62,13 @@ def repaired(
         generator=generator,
     )
     wanted = {id(marginal): table for marginal, table in zip(known, counts, strict=True)}
-    for part, rules in known_parts(known, constraints):
-        if not part:
-            continue
+    for part, own_rules in known_parts(domain, known, rules).parts:
         targets = [wanted[id(marginal)] for marginal in part]
         steps = order_of(domain, part)
         for step in steps or ():
             _meet(exchange, domain, part[step.position], targets[step.position], changed, step)
         if not are_met(domain, changed, part, targets):
-            _meet_together(exchange, JointTypes(domain, part, rules), domain, targets, changed)
+            _meet_together(exchange, JointTypes(domain, part, own_rules), domain, targets, changed)
     return tuple(compact(column, size) for column, size in zip(changed, domain.shape, strict=True))
 
 

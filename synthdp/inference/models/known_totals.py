@@ -16,8 +16,10 @@ from synthdp.core.known_marginal import KnownMarginal
 from synthdp.core.measurement import Coarsening
 from synthdp.core.totals_check import TotalsCheck
 from synthdp.inference.arrays import Array, Codes
+from synthdp.inference.known.consistency import known_attributes
 from synthdp.inference.known.exchange import Likelihoods
 from synthdp.inference.known.fitting import raked
+from synthdp.inference.known.implied_rules import implied_rules
 from synthdp.inference.known.rounding import counts_of, rounded
 from synthdp.inference.known.row_repair import repaired
 from synthdp.inference.model import Model, State, Wanted, check_slice
@@ -115,8 +117,9 @@ class KnownTotalsModel(Model):
             self._domain,
             columns,
             known,
-            rounded(self._domain, known, self._constraints, n_rows, generator),
+            rounded(self._domain, known, self._rules, n_rows, generator),
             self._constraints,
+            self._rules,
             likelihoods=self._likelihoods,
             complete=lambda given: self._inner.complete(
                 given, seed=int(generator.integers(1 << 62))
@@ -163,6 +166,12 @@ class KnownTotalsModel(Model):
                 if values.any():
                     found[number] = replace(marginal, values=values)
         return found
+
+    @cached_property
+    def _rules(self) -> list[Constraint]:
+        """What the constraints say of the known attributes alone."""
+        names = known_attributes(self._known)
+        return implied_rules(self._domain, self._constraints, names).constraints
 
     @cached_property
     def _likelihoods(self) -> Likelihoods:

@@ -12,7 +12,6 @@ from synthdp.core.errors import ParameterError, PrivacyError
 from synthdp.core.measurement import Coarsening
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.noise.gaussian import MAX_COUNT
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.private_table import MAX_CELLS, CountSource
 from synthdp.privacy.queryable import Answer, Queryable
@@ -111,15 +110,3 @@ class PrivateShares(Queryable[CountSource]):
 
     def __repr__(self) -> str:
         return f"PrivateShares(one of {self._n_honest} honest sites)"
-
-
-def opened(messages: Sequence[Masks]) -> NDArray[np.int64]:
-    """The noisy sum of what all sites sent: masks cancel modulo 2^64.
-
-    Noise beyond 2^60 is cut off there, as the kernel's own answers are.
-    """
-    total = np.zeros_like(messages[0])
-    for message in messages:
-        total = total + message
-    signed: NDArray[np.int64] = np.clip(total.view(np.int64), -MAX_COUNT, MAX_COUNT)
-    return signed

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
@@ -34,10 +35,28 @@ def mean_weights(schema: Schema) -> NDArray[np.float64]:
     return found
 
 
+def weight_ranges(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the largest weight that a row may have in each level of the column of weights,
+    both 0 where it is missing.
+    """
+    column = schema[weight_of(schema)]
+    low, high = mean_weights(schema), mean_weights(schema)
+    step = 1.0 if column.field()["type"] == "integer" else 0.0
+    for code, label in enumerate(column.labels):
+        if isinstance(label, pd.Interval):
+            low[code] = max(float(label.left), 0.0)
+            high[code] = max(float(label.right) - (0.0 if label.closed_right else step), 0.0)
+    return low, high
+
+
 def by_weight(
     schema: Schema, wanted: Mapping[str, NDArray[np.float64]]
 ) -> dict[str, NDArray[np.float64]]:
     """What is wanted of each level, times the mean weight of the levels of the column of weights."""
     name = weight_of(schema)
     means = mean_weights(schema)
+    if not means.any():
+        raise ParameterError(
+            f"weighted: no value of {name!r} is above 0; nobody is in its population"
+        )
     return {**wanted, name: wanted.get(name, np.ones(means.size)) * means}

@@ -24,7 +24,7 @@ from synthdp.release.certificate.meaning import Protection, stated_meaning
 from synthdp.release.certificate.software import versions
 from synthdp.release.certificate.unprotected import PUBLISHED
 from synthdp.release.fitting import fit_model, meeting
-from synthdp.release.known_tables import KnownLike, known_marginals
+from synthdp.release.known_tables import KnownLike, published_totals, totals_said
 from synthdp.release.loading import load
 from synthdp.release.on_demand import READ_ABOUT
 from synthdp.release.registry import as_engine
@@ -128,7 +128,7 @@ def combine(
         _combined(repeats, same_people=same_people)
         for repeats in zip(*(part.synthesis.measurements for part in parts), strict=True)
     ]
-    published = known_marginals(known, OpenSchema.from_schema(schema), "known")
+    published, unchecked = published_totals(known, OpenSchema.from_schema(schema), "known")
     model = fit_model(meeting(fitter, published), schema, measurements, report=report)
     certificate = _certificate(parts, measurements, fitter, model, same_people=same_people)
     certificate |= said
@@ -138,10 +138,9 @@ def combine(
     if published:
         n_rows = round(model.total)
         drawn = Drawn(n_rows=n_rows, seed=0, codes=model.sample(n_rows, seed=0))
-        check = model.known_check(drawn.codes, {})
-        assert check is not None  # as something is known
-        certificate["known"] = check.stated([marginal.stated() for marginal in published])
-        certificate["cautions"] += check.cautions
+        known_said, cautions = totals_said(published, model, drawn.codes, measurements, 0.0)
+        certificate |= known_said
+        certificate["cautions"] += unchecked + cautions
         certificate["unprotected"] = [*certificate["unprotected"], dict(PUBLISHED)]
     return Synthesis(
         schema=schema,

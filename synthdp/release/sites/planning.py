@@ -13,7 +13,7 @@ from synthdp.core.workload import MAX_MEASURED_CELLS, MIN_USE, Workload
 from synthdp.mechanisms.shared.measurement_plan import planned_shares
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.known_tables import KnownLike, known_marginals
+from synthdp.release.known_tables import KnownLike, published_totals
 from synthdp.release.loading import load
 from synthdp.release.settings import as_accounting, as_adjacency
 from synthdp.release.sites.measuring_plan import MeasuringPlan, PlannedMarginal
@@ -94,7 +94,7 @@ def plan_measurements(
     else:
         schema = OpenSchema.from_schema(release.schema)
     schema = weighed(schema, weight, "weight")
-    published = known_marginals(known, schema, "known")
+    published = published_totals(known, schema, "known").marginals
     if release is not None:
         marginals = _untold(_chosen(release.measurements), published)
     elif schema.is_open:

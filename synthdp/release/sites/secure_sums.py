@@ -25,7 +25,7 @@ from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.privacy.shares.private_shares import Masks, PrivateShares, opened
+from synthdp.privacy.shares.private_shares import Masks, PrivateShares
 from synthdp.privacy.shares.share_event import MAX_SITES, ShareEvent
 from synthdp.release.certificate.certificate import (
     guarantee_text,
@@ -41,6 +41,7 @@ from synthdp.release.registry import as_engine
 from synthdp.release.sites.combining import AT_ONE_SITE, DISJOINT, WHICH_SITE
 from synthdp.release.sites.measuring import PlanLike, as_plan
 from synthdp.release.sites.measuring_plan import MeasuringPlan
+from synthdp.release.sites.messages import Message, opened
 from synthdp.release.sites.planned import Planned
 from synthdp.release.synthesis import Synthesis
 
@@ -178,6 +179,7 @@ class SummedTables:
         self._domain = domain
         self._n_honest = n_honest
         self._randomness = randomness
+        self._session = randomness.random_bytes(16).hex()
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -192,9 +194,16 @@ class SummedTables:
         merging = coarsening.restricted(names) if coarsening else None
         shape = (merging.domain(self._domain) if merging else self._domain).project(names).shape
         masks = pairwise_masks(len(self._sites), shape, self._randomness)
+        # No other sum has this name: a message of an earlier one, or of other sites, is found out.
+        asked = f"{self._session}/{len(self.ledger.events)}"
         messages = [
-            site.share(names, rho=rho, masks=mask, coarsening=merging)
-            for site, mask in zip(self._sites, masks, strict=True)
+            Message.of(
+                site.share(names, rho=rho, masks=mask, coarsening=merging),
+                asked=asked,
+                site=number,
+                n_sites=len(self._sites),
+            )
+            for number, (site, mask) in enumerate(zip(self._sites, masks, strict=True))
         ]
         event = ShareEvent.costing(
             exact_rho(rho), clique=names, unit=self.ledger.unit, n_honest=self._n_honest

@@ -1,5 +1,6 @@
 """Shares of noise: their sampler is exact, their sum is what the event says, and masks hide the rest."""
 
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -22,9 +23,8 @@ from synthdp.privacy import (
     SystemRandomness,
     closeness,
     discrete_gaussian,
-    opened,
 )
-from synthdp.release import pairwise_masks
+from synthdp.release import Message, opened, pairwise_masks
 
 shares = home(PrivateShares)
 SYSTEM = SystemRandomness()
@@ -273,6 +273,7 @@ def test_the_sum_has_the_counts_and_the_noise_that_the_event_says(n_sites, collu
         messages = [
             site(ROWS, n_honest=n_honest).share(("a", "b"), rho=rho, masks=mask) for mask in masks
         ]
+        messages = sent(messages)
         exact = source_of(ROWS * n_sites).counts_of([("a", "b")])
         noise.append(opened(messages) - next(iter(exact)))
     event = ShareEvent.costing(rho, clique=("a", "b"), unit=ONE, n_honest=n_honest)
@@ -283,9 +284,60 @@ def test_the_sum_has_the_counts_and_the_noise_that_the_event_says(n_sites, collu
     assert float(n_honest * event.share_sigma_squared) == pytest.approx(float(1 / (2 * rho)))
 
 
+def sent(numbers, asked="1"):
+    """Messages of all sites."""
+    return [
+        Message.of(each, asked=asked, site=i, n_sites=len(numbers))
+        for i, each in enumerate(numbers)
+    ]
+
+
 def test_a_large_negative_sum_is_read_as_such():
-    messages = [np.array([2**64 - 7], dtype=np.uint64), np.array([3], dtype=np.uint64)]
-    assert opened(messages).tolist() == [-4]
+    numbers = [np.array([2**64 - 7], dtype=np.uint64), np.array([3], dtype=np.uint64)]
+    assert opened(sent(numbers)).tolist() == [-4]
+
+
+# Of masks that are left each cell looks like a count in one of 8 draws: all 40 never do.
+def masked(asked="1", n_sites=3):
+    return sent(pairwise_masks(n_sites, (40,), SYSTEM), asked)
+
+
+def _altered(message):
+    return replace(message, numbers=message.numbers ^ np.uint64(1))
+
+
+def _other_cells(message):
+    return Message.of(
+        message.numbers[:5], asked=message.asked, site=message.site, n_sites=message.n_sites
+    )
+
+
+NO_SUMS = {
+    "none": (list, "there is no message"),
+    "a missing one": (lambda: masked()[:2], "2 messages of 3 sites, and that of site 2 is missing"),
+    "twice": (lambda: [*masked(), masked()[0]], "one is there twice"),
+    "one in place of another": (
+        lambda: [*(three := masked())[:2], three[1]],
+        "that of site 2 is missing",
+    ),
+    "another sum": (lambda: [*masked()[:2], masked("2")[2]], "parts of different sums"),
+    "other sites": (lambda: [*masked()[:2], masked(n_sites=4)[2]], "parts of different sums"),
+    "other cells": (
+        lambda: [*masked()[:2], _other_cells(masked()[2])],
+        "parts of different sums",
+    ),
+    "altered": (lambda: [*masked()[:2], _altered(masked()[2])], "of site 2 was altered"),
+    "another's name": (lambda: [replace(masked()[0], site=1)], "of site 1 was altered"),
+    "masks of two sums": (lambda: [*masked()[:2], masked()[2]], "masks did not cancel"),
+}
+
+
+@pytest.mark.parametrize("name", NO_SUMS)
+def test_what_is_no_sum_of_all_sites_is_not_opened(name):
+    messages, said = NO_SUMS[name]
+    given = messages()
+    with pytest.raises(ParameterError, match=said):
+        opened(given)
 
 
 def test_a_table_without_shares_is_another_object():
