@@ -630,3 +630,16 @@ def test_a_run_that_fails_says_why_in_its_row(monkeypatch, tmp_path):
     row = module["_run"](job, peer, sys.executable, os.environ)
     assert set(row) == {"note"}
     assert "none.csv" in row["note"]
+
+
+@pytest.mark.slow
+def test_benchmarks_of_quality_say_how_often_what_is_stated_holds(printed):
+    options = ("--only", "survey", "--releases", "1", "--epsilons", "1")
+    heading, row = printed("quality.py", *options, "--mechanism", "mst").splitlines()
+    found = dict(zip(heading.split("\t"), row.split("\t"), strict=True))
+    assert float(found["within"].removesuffix(" %")) > 80
+    assert int(found["n"]) > 10
+    heading, row = printed("choice.py", *options, "--mechanisms", "mst").splitlines()
+    found = dict(zip(heading.split("\t"), row.split("\t"), strict=True))
+    assert 0 < float(found["chosen"]) < 1
+    assert found["taken"].startswith("1 ")

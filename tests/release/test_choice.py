@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import audited_runs
 from helpers.cli_runs import invoke
 from helpers.homes import home
 from helpers.non_interference import differences, of_call, replayed
@@ -15,7 +16,14 @@ import synthdp
 from synthdp.core import Domain, ParameterError, PrivacyError, all_k_way
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, MixtureEngine
-from synthdp.privacy import Adjacency, MarginalL1Error, PrivacyLedger, PrivateTable, ScoresEvent
+from synthdp.privacy import (
+    Adjacency,
+    MarginalL1Error,
+    PrivacyLedger,
+    PrivacyUnit,
+    PrivateTable,
+    ScoresEvent,
+)
 from synthdp.release import ENGINES, candidates_of, chosen_place, labelled
 from synthdp.report import choice_line
 
@@ -229,6 +237,32 @@ def _score(score, rows, domain, cliques):
     }
     by_size = [[error for clique, error in errors.items() if len(clique) == k] for k in (2, 3)]
     return np.mean([np.mean(each) for each in by_size])
+
+
+def audited(case):
+    """What the audit says of a choice, and of the same with a neighbour's answers."""
+    found, choice = audited_runs.problems(
+        case,
+        "choice",
+        asked="Scores",
+        mechanism="gaussian",
+        engine="columns",
+        choose="direct",
+        quality_share=0,
+    )
+    assert len(choice["candidates"]) == 2
+    return found
+
+
+@pytest.mark.parametrize("case", audited_runs.PAIRS)
+def test_the_audit_finds_nothing(case):
+    assert audited(case) == []
+
+
+@pytest.mark.parametrize("case", ["replace-one", "persons"])
+def test_a_sensitivity_of_one_record_is_noticed_where_it_is_more(monkeypatch, case):
+    monkeypatch.setattr(PrivacyUnit, "marginal_l1", property(lambda _unit: 1))
+    assert audited(case)
 
 
 # ---- what it tells

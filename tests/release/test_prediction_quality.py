@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import audited_runs
 from helpers.cli_runs import invoke
 
 import synthdp
-from synthdp.audit import FrozenRandomness, Recorder, Replayer, excess, ledger_excess, worst_case
 from synthdp.data import CodedSource, CodedTable, DerivedColumn
-from synthdp.privacy import Adjacency, PrivacyLedger, PrivacyUnit
+from synthdp.privacy import PrivacyLedger, PrivacyUnit
 from synthdp.release import Predictor, Release, RunSettings, area, area_gradient
 
 N = 3000
@@ -188,50 +188,22 @@ def test_it_stands_in_the_line_of_a_run_and_in_show(tmp_path, monkeypatch):
 # ---- the audit
 
 
-PAIRS = {
-    "add-remove": {"adjacency": Adjacency.ADD_REMOVE},
-    "replace-one": {"adjacency": Adjacency.REPLACE_ONE},
-    "persons": {"max_rows": 3},
-}
-
-
 def problems(case):
     """What an audit says of a run with quality and prediction, and of its replay on a neighbour."""
-    pair = worst_case("declared", **PAIRS[case])
-    settings = {
-        "epsilon": 1.0,
-        "delta": 1e-2,
-        "mechanism": "independent",
-        "engine": "direct",
-        "target": "c",
-        "quality_share": 0.5,
-        "adjacency": pair.adjacency,
-        "unit": pair.unit,
-        "max_rows_per_unit": pair.max_rows_per_unit,
-    }
-
-    def run(witness, table):
-        release = Release(
-            schema=pair.open_schema, settings=RunSettings(**settings), randomness=witness.bits
-        )
-        return release, release.of(table.rows, observer=witness)
-
-    recorder = Recorder(pair.truths[0], FrozenRandomness(0))
-    release, one = run(recorder, pair.truths[0])
-    replayer = Replayer(pair.truths[1], FrozenRandomness(0), recorder.asked)
-    _, other = run(replayer, pair.truths[1])
-    assert "auc" in one.quality["prediction"] or "left_out" in one.quality["prediction"]
-    found = [*excess(recorder, replayer, release.ledger.unit), *ledger_excess(release.ledger)]
-    if len(release.ledger.events) != sum(len(asked.events) for asked in recorder.asked):
-        found.append("something was charged that was not asked for, or not charged")
-    if one.quality != other.quality:
-        found.append("quality depends on the records")
-    asked = [each.question.key for each in recorder.asked]
-    assert any("score of c" in str(key) for key in asked)
+    found, quality = audited_runs.problems(
+        case,
+        "quality",
+        asked="score of c",
+        mechanism="independent",
+        engine="direct",
+        target="c",
+        quality_share=0.5,
+    )
+    assert "auc" in quality["prediction"] or "left_out" in quality["prediction"]
     return found
 
 
-@pytest.mark.parametrize("case", PAIRS)
+@pytest.mark.parametrize("case", audited_runs.PAIRS)
 def test_the_audit_finds_nothing(case):
     assert problems(case) == []
 

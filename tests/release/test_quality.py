@@ -12,8 +12,8 @@ from helpers.homes import home
 from helpers.stopped_runs import stops
 
 import synthdp
-from synthdp.core import ParameterError, PrivacyError
-from synthdp.release import mean_stddev
+from synthdp.core import Domain, ParameterError, PrivacyError
+from synthdp.release import mean_stddev, sampled_sets
 
 N = 4000
 LEVELS = {"a": 3, "b": 4, "c": 2, "d": 5}
@@ -101,6 +101,24 @@ def test_the_noise_is_that_of_the_budget():
         stddev = sqrt(1 / (2 * rho)) / (2 * n_rows)
         assert synthesis.quality[kind]["stddev"] == pytest.approx(stddev, rel=1e-9)
     assert synthesis.quality["columns"]["each"]["a"]["stddev"] == pytest.approx(2 * stddev)
+
+
+def test_of_500_columns_a_sample_is_measured_that_anybody_can_tell():
+    domain = Domain([f"x{number}" for number in range(500)], (2,) * 500)
+    sets, n_all = sampled_sets(domain)
+    assert n_all == {"columns": 500, "pairs": 124_750, "triples": 20_708_500}
+    n_measured = {kind: len(set(cliques)) for kind, cliques in sets.items()}
+    assert n_measured == {"columns": 500, "pairs": 1000, "triples": 1000}
+    assert sets == sampled_sets(domain)[0]
+
+
+def test_what_is_said_of_a_sample_is_true_of_it(monkeypatch):
+    monkeypatch.setattr(home(mean_stddev), "MAX_MARGINALS", 4)
+    synthesis = synthdp.synthesize(people(), SCHEMA, **RUN, mechanism="independent")
+    pairs, synthetic = synthesis.quality["pairs"], synthesis.sample(seed=0)
+    assert (pairs["n_marginals"], pairs["n_all"]) == (4, 6)
+    sample = sampled_sets(synthesis.schema.domain)[0]["pairs"]
+    assert close(pairs, np.mean([distance(people(), synthetic, each) for each in sample]))
 
 
 # ---- what it costs
