@@ -1,6 +1,7 @@
 """Published totals and survey weights, walked through in the shell; and slips, in one line each."""
 
 import json
+from io import BytesIO
 
 import pandas as pd
 import pytest
@@ -43,6 +44,13 @@ def test_a_walk_by_known_totals_and_weights(place):
     people = pd.read_csv("people.csv")
     assert list(people.columns) == ["town"]
     assert (people["town"] == "B").mean() == pytest.approx(0.75, abs=0.05)
+    counted = invoke("marginal", "m.synthdp", "town", "--weighted", "--interval", "0.999999")
+    counts = pd.read_csv(BytesIO(counted.out), index_col="town")
+    sums = pd.read_csv("in.csv")["weight"].groupby(pd.read_csv("in.csv")["town"]).sum()
+    assert (counts["low"] <= sums).all()
+    assert (sums <= counts["high"]).all()
+    assert counts["count"].to_numpy() == pytest.approx(sums.to_numpy(), rel=0.2)
+    assert_one_line(invoke("marginal", "m.synthdp", "weight", "--weighted"), 2)
     (place / "all.csv").write_text("town,count\nA,500\nB,1500\n")
     calibrated = ("--calibrated", "--totals", "all.csv")
     drawn = invoke("sample", "m.synthdp", "-o", "survey.csv", *calibrated)

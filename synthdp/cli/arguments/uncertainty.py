@@ -26,6 +26,11 @@ def add_marginal(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", default="-", metavar="OUT", help=f"{FILES}; default: CSV to stdout"
     )
+    flag(
+        parser,
+        "--weighted",
+        "weighted counts: of the population that the column of weights describes",
+    )
     flag(parser, "--force", "replace a file that exists")
 
 

@@ -42,6 +42,7 @@ class MarginalOptions:
     model: str
     columns: tuple[str, ...]
     interval: float
+    weighted: bool
     output: str
     force: bool
 
@@ -53,7 +54,9 @@ def marginal_command(options: MarginalOptions) -> None:
     # Before the model is loaded and fitted.
     check_writable(options.output, force=options.force)
     synthesis = release_of_one_table(options.model)
-    counts = synthesis.marginal(options.columns, interval=options.interval)
+    counts = synthesis.marginal(
+        options.columns, interval=options.interval, weighted=options.weighted
+    )
     # One of two columns of the same name would be lost in the file.
     if taken := set(options.columns) & set(counts.columns):
         raise ParameterError(
