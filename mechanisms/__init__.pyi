@@ -4,6 +4,8 @@ from synthdp.mechanisms.auto.auto import Auto as Auto
 from synthdp.mechanisms.auto.batch_plan import BatchPlan as BatchPlan
 from synthdp.mechanisms.auto.candidates import Candidates as Candidates
 from synthdp.mechanisms.auto.candidates import weakest_pair as weakest_pair
+from synthdp.mechanisms.auto.carrying import earlier_parts as earlier_parts
+from synthdp.mechanisms.auto.carrying import still_told as still_told
 from synthdp.mechanisms.auto.dependence import squared_strengths as squared_strengths
 from synthdp.mechanisms.auto.drifting import Drifting as Drifting
 from synthdp.mechanisms.auto.drifting import EarlierRelease as EarlierRelease
@@ -29,6 +31,7 @@ from synthdp.mechanisms.auto.survey import is_informative as is_informative
 from synthdp.mechanisms.auto.turnover import Observed as Observed
 from synthdp.mechanisms.auto.turnover import expected_turnovers as expected_turnovers
 from synthdp.mechanisms.auto.turnover import pooled_observations as pooled_observations
+from synthdp.mechanisms.auto.turnover import turnovers_alike as turnovers_alike
 from synthdp.mechanisms.clique_tree import CliqueTree as CliqueTree
 from synthdp.mechanisms.gaussian import Gaussian as Gaussian
 from synthdp.mechanisms.gem import GEM as GEM

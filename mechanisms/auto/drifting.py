@@ -26,12 +26,17 @@ from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_tot
 from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import on_simplex, raked
 from synthdp.mechanisms.auto.candidates import Candidates
+from synthdp.mechanisms.auto.carrying import Earlier, earlier_parts, still_told
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
 from synthdp.mechanisms.auto.resolutions import Groups, Resolutions, ResolvedClique
 from synthdp.mechanisms.auto.survey import Dependences, SquaredErrors, Survey
-from synthdp.mechanisms.auto.turnover import Observed, expected_turnovers, pooled_observations
-from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
+from synthdp.mechanisms.auto.turnover import (
+    Observed,
+    expected_turnovers,
+    pooled_observations,
+    turnovers_alike,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -39,20 +44,8 @@ _MIN_SHARE = 1e-3
 """Of a table, spread evenly over its cells: where columns have moved to, no cell is impossible."""
 _TOLERANCE, _MAX_ROUNDS = 1e-4, 10
 """Of iterative proportional fitting."""
-_MIN_FREEDOM, _POOLED_FREEDOM = 8, 4
-"""A column of fewer levels says little of its own drift: that of all columns counts as much as 4."""
-_USELESS = 1.0
-"""Expected L1 norm of a marginal's noise and drift, as a share of the records, above which it is
-not carried.
-"""
-_WORTH_CARRYING = 4.0
-"""How many times as precise a marginal is, without the columns that moved, for it to be carried beside
-the wider one.
-"""
 _EXACT = 1e-6
 """Variance of a column, as a share of that of what is carried of it, below which it is published."""
-_LEAST_TOLD = 0.05
-"""Of what is told of a part, the share that one measurement has to add to be carried."""
 _MOVED = 0.5
 """Squared drift of all pairs, as a share of their squared dependences, above which nothing of the earlier
 release is used: scores of independence then say more of what depends on what.
@@ -139,25 +132,18 @@ class Drifting:
             if (pair := self._two_estimates(name, released)) is not None
         }
         # Drift of a level varies in proportion to its records, as if a share of them were replaced.
-        factors: dict[str, tuple[float, float, int]] = {}
+        observed = {}
         for name, (before, now) in compared.items():
             noise = before.variance + now.variance
             freedom = before.counts.size
             square = float(np.square(now.counts - before.counts).sum())
             records = max(float(before.counts.sum()), 1.0)
-            error = sqrt(2.0 * freedom) * noise / records
-            factors[name] = (max(square - freedom * noise, 0.0) / records, error, freedom)
-        common = 0.0
-        if factors:
-            weights = [1.0 / max(error, 1e-12) ** 2 for _, error, _ in factors.values()]
-            common = float(np.average([each[0] for each in factors.values()], weights=weights))
+            observed[name] = Observed(
+                (square - freedom * noise) / records, sqrt(2.0 * freedom) * noise / records
+            )
+        drifts = turnovers_alike(observed)
         for name, (before, now) in compared.items():
-            factor, error, freedom = factors[name]
-            drift = factor + error
-            if freedom < _MIN_FREEDOM:
-                # Others may say that a column moved more than it seems, and not that it moved less.
-                mean = freedom * factor + _POOLED_FREEDOM * common
-                drift = max(factor, mean / (freedom + _POOLED_FREEDOM))
+            drift = drifts[name]
             self._columns[name] = _weighed(before, now, drift, total=self._total)
 
     def carry(self, released: Sequence[LinearMeasurement]) -> tuple[LinearMeasurement, ...]:
@@ -210,9 +196,6 @@ class Drifting:
         unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
         loss = survey.loss(unmeasured, candidates.weights_by(strengths))
         noise = self._noise_by_part(loss, planned, unmeasured)
-        pooled_noise = {
-            part: 1.0 / precision for part, precision in self._precision(loss, planned).items()
-        }
         known = {
             part: columns[part]
             if part in columns
@@ -227,7 +210,7 @@ class Drifting:
             each: _observed(resolutions.by_chance(*each, self._total), score, other, stddev)
             for (each, score), other in zip(scores.items(), explained, strict=True)
         }
-        self._look = _Look(resolutions, resolved, scored, pooled_noise)
+        self._look = _Look(resolutions, earlier_parts(resolved, resolutions, self._scale), scored)
         drift = self._estimate_drift(())
         ratio = sum(drift.by_pair.values()) / max(sum(strengths.values()), 1e-300)
         self.has_moved = ratio > _MOVED
@@ -254,7 +237,7 @@ class Drifting:
         times, and carry what is still worth it.
         """
         assert self._look is not None
-        resolutions, resolved, scored, pooled_noise = self._look
+        resolutions, earlier, scored = self._look
         observed = {}
         for each, score in scored.items():
             seen = self._seen_difference(each, released)
@@ -265,12 +248,10 @@ class Drifting:
             {each: expected[each.clique] * max(self._by_chance(each), 1e-9) for each in scored},
             total=self._total,
         )
-        kept = [
-            (each, number)
-            for measurement, number in resolved
-            for each in self._with_drift(measurement, number, drift, pooled_noise)
-        ]
-        self._kept = _telling(kept, resolutions)
+        parts = {part for each in earlier for part in each.parts}
+        self._kept = still_told(
+            earlier, {part: drift.of(part) for part in parts}, resolutions, total=self._total
+        )
         moved = sorted(drift.by_pair.items(), key=lambda item: -item[1])[:_MOST_NAMED]
         self._moved_pairs = [
             {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
@@ -356,16 +337,6 @@ class Drifting:
             parts |= expected_parts(pair, square, survey.resolutions, total=self._total)
         return parts
 
-    def _precision(
-        self, loss: ExpectedLoss, planned: Sequence[tuple[ResolvedClique, LinearMeasurement]]
-    ) -> dict[ResolvedClique, float]:
-        """One over the variance of a cell of each part by all earlier measurements that see it."""
-        precisions = [1.0 / (self._scale**2 * float(m.variance.mean())) for _, m in planned]
-        if not planned:
-            return {}
-        found = loss.precision_of([each for each, _ in planned], precisions).tolist()
-        return {part: each for part, each in zip(loss.parts, found, strict=True) if each > 0}
-
     def _noise_by_part(
         self,
         loss: ExpectedLoss,
@@ -387,79 +358,6 @@ class Drifting:
             gained = 1.0 / after - 1.0 / unmeasured[part] if after > 0 else np.inf
             noise[part] = 1.0 / gained if gained > 0 else np.inf
         return noise
-
-    def _with_drift(
-        self,
-        measurement: LinearMeasurement,
-        number: int | None,
-        drift: "_Drift",
-        pooled_noise: Mapping[ResolvedClique, float],
-    ) -> Iterator[LinearMeasurement]:
-        """A measurement in records of this table, with drift in its noise, and those of its
-        marginals that moved much less than all of it; none that drift hides.
-
-        Where one column moved, the table without it is still as good as it was. Of a marginal that
-        the wider ones tell with some precision, the rest is carried: together they tell what it
-        alone would.
-        """
-        noise = float(measurement.variance.mean()) * self._scale**2 * measurement.values.size
-        told = 0.0
-        for clique in self._by_drift(measurement.clique, number, drift):
-            own = _marginal(measurement, clique)
-            n_cells = own.values.size
-            spread = noise + n_cells * self._drift_variance(own, number, drift, noise, pooled_noise)
-            # Noise of all its cells together: the same for all marginals of a table but for drift.
-            precision = 1.0 / spread
-            if precision < _WORTH_CARRYING * told:
-                continue
-            stddev = sqrt(1.0 / ((precision - told) * n_cells))
-            if L1_OF_NOISE * n_cells * stddev > _USELESS * self._total:
-                continue
-            told = precision
-            yield LinearMeasurement(clique, own.values * self._scale, stddev, own.coarsening)
-
-    def _by_drift(self, clique: Clique, number: int | None, drift: "_Drift") -> Iterator[Clique]:
-        """A clique, and what is left of it as one column after the other goes, the one first without
-        which the rest moved least; down to pairs.
-        """
-        yield clique
-        while len(clique) > 2:
-            smaller = list(combinations(clique, len(clique) - 1))
-            clique = min(smaller, key=lambda each: self._distance(each, number, drift))
-            yield clique
-
-    def _distance(self, clique: Clique, number: int | None, drift: "_Drift") -> float:
-        finest = len(drift.resolutions) - 1 if number is None else number
-        parts = drift.resolutions.parts_of(ResolvedClique(clique, finest))
-        return sum(drift.of(part) for part in parts)
-
-    def _drift_variance(
-        self,
-        measurement: LinearMeasurement,
-        number: int | None,
-        drift: "_Drift",
-        noise: float,
-        pooled_noise: Mapping[ResolvedClique, float],
-    ) -> float:
-        """The variance that drift adds to each cell.
-
-        All that was measured of a part moved alike, while engines take noise to be independent. So
-        each gets as many times the drift as its own noise is that of all together: then their mean
-        has the drift once.
-        """
-        clique = measurement.clique
-        resolutions = drift.resolutions
-        finest = len(resolutions) - 1 if number is None else number
-        square = 0.0
-        for part in resolutions.parts_of(ResolvedClique(clique, finest)):
-            own = noise / resolutions.cells(*part)
-            times = max(own / pooled_noise.get(part, own), 1.0)
-            square += times * drift.of(part)
-        # Of cells that vary in proportion to their records the L1 norm is sqrt(2 / pi) times the
-        # sum of roots; what one noise for all cells stands for is their mean square.
-        before = _coarse(measurement, self._shares_of(clique))
-        roots = float(np.sqrt(np.maximum(before, 0.0)).sum())
-        return pi / 2.0 * square / (measurement.values.size * max(roots, 1.0) ** 2)
 
     def _beyond_columns(self) -> dict[str, FloatArray]:
         """By how many records of each level the columns of carried marginals go beyond what both
@@ -517,11 +415,9 @@ class _Look(NamedTuple):
     """What was scored of the drift of pairs, and what its estimates are made of."""
 
     resolutions: Resolutions
-    resolved: Sequence[tuple[LinearMeasurement, int | None]]
-    """Each earlier measurement, and the resolution that it is of."""
+    earlier: Sequence[Earlier]
+    """What each earlier measurement tells."""
     scored: Mapping[ResolvedClique, Observed]
-    pooled_noise: Mapping[ResolvedClique, float]
-    """The variance of a cell of each part by all earlier measurements."""
 
 
 @final
@@ -700,44 +596,6 @@ def _scaled(values: FloatArray, clique: Clique, wanted: Mapping[str, FloatArray]
             counts = np.maximum(wanted[name], 0.0)
             columns[axis,] = counts / max(float(counts.sum()), 1e-300)
     return raked(shares, columns, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
-
-
-def _marginal(measurement: LinearMeasurement, clique: Clique) -> LinearMeasurement:
-    """What a measurement says of fewer columns, noise of its cells summed."""
-    if clique == measurement.clique:
-        return measurement
-    summed = tuple(i for i, name in enumerate(measurement.clique) if name not in clique)
-    values = measurement.values.sum(axis=summed)
-    merging = None if measurement.coarsening is None else measurement.coarsening.restricted(clique)
-    n_summed = measurement.values.size / values.size
-    return LinearMeasurement(
-        clique, values, sqrt(float(measurement.variance.mean()) * n_summed), merging
-    )
-
-
-def _telling(
-    kept: Sequence[tuple[LinearMeasurement, int | None]], resolutions: Resolutions
-) -> list[LinearMeasurement]:
-    """Those of some measurements that add something to what all of them tell of some part: else
-    marginals of marginals would pile up from year to year.
-    """
-    precisions: list[dict[ResolvedClique, float]] = []
-    told: dict[ResolvedClique, float] = {}
-    for measurement, number in kept:
-        finest = len(resolutions) - 1 if number is None else number
-        noise = float(measurement.variance.mean()) * measurement.values.size
-        own = {
-            part: resolutions.cells(*part) / noise
-            for part in resolutions.parts_of(ResolvedClique(measurement.clique, finest))
-        }
-        precisions.append(own)
-        for part, precision in own.items():
-            told[part] = told.get(part, 0.0) + precision
-    return [
-        measurement
-        for (measurement, _), own in zip(kept, precisions, strict=True)
-        if any(precision >= _LEAST_TOLD * told[part] for part, precision in own.items())
-    ]
 
 
 def _coarse(measurement: LinearMeasurement, values: FloatArray) -> FloatArray:

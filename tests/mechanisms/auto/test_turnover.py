@@ -5,7 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from synthdp.mechanisms import Observed, expected_turnovers, pooled_observations
+from synthdp.mechanisms import (
+    Observed,
+    expected_turnovers,
+    pooled_observations,
+    turnovers_alike,
+)
 
 COLUMNS = "abcdefghijkl"
 PAIRS = list(itertools.combinations(COLUMNS, 2))
@@ -56,3 +61,29 @@ def test_precise_observations_outweigh_others():
     pooled = pooled_observations([Observed(1.0, 0.1), Observed(3.0, 1.0)])
     assert pooled.value == pytest.approx((100 * 1.0 + 3.0) / 101)
     assert pooled.stddev == pytest.approx(101**-0.5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_say_together_how_far_each_moved(seed):
+    """The larger of what is seen of one and of all is what those that did not move seem to have."""
+    chance = np.random.default_rng(seed)
+    true = np.array([0.06] * 14 + [5.0, 500.0])
+    stddevs = np.full(16, 0.1)
+    seen = true + stddevs * chance.normal(size=16)
+    found = turnovers_alike(
+        {
+            name: Observed(*each)
+            for name, each in zip("abcdefghijklmnop", zip(seen, stddevs, strict=True), strict=True)
+        }
+    )
+    values = np.array(list(found.values()))
+    assert values[-2:] == pytest.approx(true[-2:], rel=0.1)
+    assert 0.02 < values[:14].mean() < 0.12
+    assert np.abs(values - true)[:14].mean() < 0.7 * np.abs(seen - true)[:14].mean()
+
+
+def test_columns_that_all_moved_leave_no_weight_undefined():
+    """However many standard deviations one lies from the others."""
+    seen = {"a": Observed(1e4, 0.1), "b": Observed(3e4, 0.1), "c": Observed(0.5, 0.1)}
+    assert all(np.isfinite(each) for each in turnovers_alike(seen).values())
+    assert turnovers_alike({}) == {}

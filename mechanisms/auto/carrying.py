@@ -1,0 +1,191 @@
+"""What earlier measurements are still worth where parts of them moved: tables that tell each part of
+a residual as precisely as it is still known, and none more precisely.
+
+A table of one noise tells all its parts (see `expected_loss`) with one precision. Where a column
+moved, the parts that it is in are known less well than the others. So a table is carried with the
+precision of its worst part; what the others are known better by is carried by its marginals, the
+widest ones first.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import pi, sqrt
+from typing import NamedTuple, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.cliques import Clique
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
+from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
+
+FloatArray = NDArray[np.float64]
+Precisions: TypeAlias = Mapping[ResolvedClique, float]
+"""Of each part, one over the variance of all cells of a table together: of one noise it is the same
+for all parts of a table, and of several tables it adds up.
+"""
+
+_USELESS = 1.0
+"""Expected L1 norm of a marginal's noise and drift, as a share of the records, above which it is
+not carried.
+"""
+_LEAST_TOLD = 0.05
+"""Of what is told of a part, the share that one table has to add to be carried: else marginals of
+marginals would pile up from year to year.
+"""
+
+
+@final
+class Earlier(NamedTuple):
+    """An earlier measurement, in records of this table, and what it tells."""
+
+    measurement: LinearMeasurement
+    resolution: int
+    """That of the marginals inside of it, too, as far as they have so many."""
+    parts: Sequence[ResolvedClique]
+    """The parts of two columns or more; how columns moved is told elsewhere."""
+    precision: float
+
+
+def earlier_parts(
+    resolved: Iterable[tuple[LinearMeasurement, int | None]], resolutions: Resolutions, scale: float
+) -> list[Earlier]:
+    """What measurements tell, scaled to this table's number of records.
+
+    ``resolved`` has for each the number of its resolution, None for one that this table has not.
+    """
+    told = []
+    for measurement, number in resolved:
+        finest = len(resolutions) - 1 if number is None else number
+        scaled = LinearMeasurement(
+            measurement.clique,
+            measurement.values * scale,
+            sqrt(float(measurement.variance.mean())) * scale,
+            measurement.coarsening,
+        )
+        parts = _parts(measurement.clique, finest, resolutions)
+        told.append(Earlier(scaled, finest, parts, _precision(scaled)))
+    return told
+
+
+def still_told(
+    earlier: Sequence[Earlier],
+    moved: Mapping[ResolvedClique, float],
+    resolutions: Resolutions,
+    *,
+    total: float,
+) -> list[LinearMeasurement]:
+    """Tables that tell what is left of some earlier ones, those that tell nothing new left out.
+
+    Parameters
+    ----------
+    earlier
+        What they tell.
+    moved
+        For each part the squared L1 distance that it moved, in squared records.
+    resolutions
+        What tables are seen at.
+    total
+        Number of records.
+    """
+    before: dict[ResolvedClique, float] = {}
+    for each in earlier:
+        for part in each.parts:
+            before[part] = before.get(part, 0.0) + each.precision
+    kept = {
+        part: 1.0 / (1.0 + precision * _variance(part, moved[part], resolutions))
+        for part, precision in before.items()
+    }
+    left = {part: precision * kept[part] for part, precision in before.items()}
+    limits = dict(left)
+    carried: list[tuple[LinearMeasurement, float]] = []
+    unused: list[tuple[Earlier, float]] = []
+    for each in earlier:
+        share = min((kept[part] for part in each.parts), default=1.0)
+        precision = each.precision * share
+        unused.append((each, each.precision - precision))
+        for part in each.parts:
+            left[part] -= precision
+        tells = [precision >= _LEAST_TOLD * limits[part] for part in each.parts]
+        if any(tells) or not tells:
+            carried.append((each.measurement, precision))
+    carried += _marginals(unused, left, limits, resolutions)
+    return [
+        LinearMeasurement(
+            each.clique, each.values, sqrt(1.0 / (precision * each.values.size)), each.coarsening
+        )
+        for each, precision in carried
+        if L1_OF_NOISE * sqrt(each.values.size / precision) <= _USELESS * total
+    ]
+
+
+class _Marginal(NamedTuple):
+    """A marginal of tables whose precision is not used up."""
+
+    parts: Sequence[ResolvedClique]
+    of: list[tuple[LinearMeasurement, float]]
+
+
+def _marginals(
+    unused: Sequence[tuple[Earlier, float]],
+    left: dict[ResolvedClique, float],
+    limits: Precisions,
+    resolutions: Resolutions,
+) -> Iterator[tuple[LinearMeasurement, float]]:
+    """What the marginals of tables tell beyond them, the widest first; takes it off ``left``."""
+    candidates: dict[tuple[Clique, tuple[bytes, ...]], _Marginal] = {}
+    for each, precision in unused:
+        if precision < _LEAST_TOLD * each.precision:
+            continue
+        table = each.measurement
+        for size in range(len(table.clique) - 1, 1, -1):
+            for clique in combinations(table.clique, size):
+                groups = [table.groups.get(name) for name in clique]
+                key = (clique, tuple(b"" if one is None else one.tobytes() for one in groups))
+                if key not in candidates:
+                    candidates[key] = _Marginal(_parts(clique, each.resolution, resolutions), [])
+                candidates[key].of.append((table, precision))
+    for (clique, _), (parts, tables) in sorted(
+        candidates.items(), key=lambda item: -len(item[0][0])
+    ):
+        precision = min(sum(own for _, own in tables), *(left[part] for part in parts))
+        if all(precision < _LEAST_TOLD * limits[part] for part in parts):
+            continue
+        for part in parts:
+            left[part] -= precision
+        yield _averaged(clique, tables), precision
+
+
+def _parts(clique: Clique, resolution: int, resolutions: Resolutions) -> list[ResolvedClique]:
+    parts = resolutions.parts_of(ResolvedClique(clique, resolution))
+    return [part for part in parts if len(part.clique) > 1]
+
+
+def _variance(part: ResolvedClique, square: float, resolutions: Resolutions) -> float:
+    """What noise of all cells of a table together would move a part by a squared L1 distance."""
+    coarser = [each for each in resolutions.of(part.clique) if each < part.resolution]
+    dimensions = resolutions.dimensions(*part)
+    if coarser:
+        dimensions -= resolutions.dimensions(part.clique, coarser[-1])
+    # A residual of d dimensions of n cells, each of variance v, has an L1 norm of sqrt(2 / pi)
+    # sqrt(d n v).
+    return pi / 2.0 * square / max(dimensions, 1e-9)
+
+
+def _precision(measurement: LinearMeasurement) -> float:
+    return 1.0 / (measurement.values.size * float(measurement.variance.mean()))
+
+
+def _averaged(
+    clique: Clique, tables: Sequence[tuple[LinearMeasurement, float]]
+) -> LinearMeasurement:
+    """A marginal by several tables, each of a weight."""
+    weight = sum(own for _, own in tables)
+    values: FloatArray | float = 0.0
+    for table, own in tables:
+        summed = tuple(i for i, name in enumerate(table.clique) if name not in clique)
+        values = values + own / weight * table.values.sum(axis=summed)
+    first = tables[0][0]
+    merging = None if first.coarsening is None else first.coarsening.restricted(clique)
+    return LinearMeasurement(clique, np.asarray(values), 1.0, merging)
