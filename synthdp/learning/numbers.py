@@ -58,6 +58,9 @@ all else.
 DOUBTFUL = 0.3
 """Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a word."""
 
+MOST_HIDDEN = 0.99
+"""Of a value that was told from noise it is not said that all records may have others."""
+
 CONSTANT = 0.05
 """A column is taken to have one value only if no more than this part of all records can have
 others.
@@ -520,13 +523,15 @@ def _is_outermost(point: int, first: ColumnHistogram) -> bool:
 def _hidden_share(
     density: Density, first: ColumnHistogram, looks: Sequence[ColumnHistogram]
 ) -> float:
-    """The share of records that may have another value than the only one, with 95 % confidence."""
+    """The share of records that may have another value than the only one, with 95 % confidence; not
+    all of them, but where values may lie beyond all that numbers can have.
+    """
     point = int(density.starts[0])
     if _is_outermost(point, first):
         return 1.0
     others, noise = _others(point, looks)
     most = max(others, 0.0) + 2 * noise
-    return min(most / max(most, float(density.mass.sum())), 1.0)
+    return min(most / max(most, float(density.mass.sum())), MOST_HIDDEN)
 
 
 def _others(point: int, looks: Sequence[ColumnHistogram]) -> tuple[float, float]:

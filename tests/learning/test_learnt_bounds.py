@@ -453,6 +453,10 @@ def test_a_caution_on_a_constant_says_how_many_records_may_have_other_values():
         assert "'id'" not in caution
         shares.append(int(re.search(r"up to (\d+) % of the records", caution)[1]))
     assert shares[0] > shares[1] > 5
+    for seed in range(6):
+        caution = resolved("integer", np.full(700, 2402), epsilon=1.0, seed=seed).caution
+        assert "beyond" not in caution
+        assert "'id'" not in caution
     beyond = resolved("integer", np.full(20_000, 10**17), epsilon=10.0, seed=1).caution
     assert "beyond those that numbers can have" in beyond
 
