@@ -55,6 +55,8 @@ class Likelihood(Log):
 
     def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:
         """What the kernel answers."""
+        # What was charged during this question; none if it was answered for nothing, or from
+        # memory.
         n_before = len(kernel.ledger.events)
         answer = question.ask(kernel)
         event = next(iter(kernel.ledger.events[n_before:]), None)
@@ -134,8 +136,11 @@ class Game:
                 if monotonic() > until:
                     return
             return
+        # Spawned: a fork may inherit locks that other threads hold.
         with ProcessPoolExecutor(processes, get_context("spawn"), _begin, (self,)) as pool:
             try:
+                # A batch is begun only when one is done, so that little is left to wait for when
+                # time is over.
                 to_do = iter(sizes)
                 left = {pool.submit(_batch, size) for size in islice(to_do, processes)}
                 while left:
@@ -151,6 +156,7 @@ def _probability(release: Synthesis, canary: Truth) -> float:
     """What share of the model's rows are like the canary."""
     domain = release.schema.domain
     codes = [column[:1] for column in canary.rows.encode(release.schema).columns]
+    # The whole table is the sharpest statistic, and only small ones can be held.
     if domain.size() <= _MOST_CELLS:
         return (
             float(release.model.marginal(domain.attributes).values[tuple(codes)].item())

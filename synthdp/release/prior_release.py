@@ -104,6 +104,7 @@ def prior_release(
         raise ParameterError(
             f"{called} is a {type(given).__name__}; give an earlier release of one table, or its file"
         )
+    # Others plan by nothing but their own scores, and would measure again what is known.
     if not isinstance(settings.mechanism, Auto):
         raise ParameterError(
             f"{called}: the mechanism {settings.mechanism.name!r} cannot use an earlier release; "
@@ -124,6 +125,7 @@ def _digest(evidence: Sequence[LinearMeasurement]) -> str:
     """A hash of all that is used of an earlier release, so that a run goes on with the same one."""
     digest = sha256()
     for measurement in evidence:
+        # Shapes, too: the same bytes in another shape are other counts.
         digest.update(repr((measurement.clique, measurement.values.shape)).encode())
         digest.update(measurement.values.tobytes())
         digest.update(np.asarray(measurement.stddev).tobytes())
@@ -151,6 +153,7 @@ def _check_alike(now: Schema, before: Schema, name: str) -> None:
             f"{name}: {which} the column {differing[0]!r}; give a release of the same columns, or leave it out"
         )
     for column in now.columns:
+        # By labels and not by objects: a level has the same meaning if it is written the same.
         if list(map(str, column.labels)) != list(map(str, before[column.name].labels)):
             raise SchemaError(
                 f"{name}: column {column.name!r} has other levels or bins there; declare those of the earlier "

@@ -91,7 +91,7 @@ class Questions(Mechanism):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """An analyst's estimate from synthetic rows."""
+    """An analyst's question: numbers that follow from some marginals."""
 
     text: str
     """As it was written."""
@@ -123,6 +123,7 @@ def verify(
     if not texts:
         raise ParameterError("questions: there is none; ask 'mean age'")
     asked = [parse_question(text, schema) for text in texts]
+    # Questions share marginals, and each is paid for once.
     cliques = tuple(dict.fromkeys(clique for each in asked for clique in each.cliques))
     if unit is None and str(synthesis.certificate.get("unit_of_privacy")).startswith("one person"):
         raise ParameterError(
@@ -135,9 +136,11 @@ def verify(
         mechanism=Questions(cliques=cliques),
         workload="1-way",
         adjacency=synthesis.certificate.get("adjacency", "add-remove"),
+        # All noise is Gaussian: the same guarantee has less of it.
         accounting="gdp",
         unit=unit,
         max_rows_per_unit=max_rows_per_unit,
+        # All of the budget is for the questions.
         quality_share=0,
         anyway=True,
         spelling=spelling,
@@ -182,6 +185,8 @@ def answered(
     # Noise of its own: how often it is drawn tells nothing of that in the answers.
     rng = np.random.default_rng(0)
     n_cells = sum(values.size for values in noisy.values())
+    # Each replicate draws noise for all cells: large marginals have fewer, and limits are then less
+    # exact.
     n_replicates = max(min(REPLICATES, 2**25 // n_cells), 200)
     errors = np.array(
         [

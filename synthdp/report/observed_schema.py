@@ -54,6 +54,7 @@ def evaluation_schema(
     try:
         return _as_typed(Schema.from_dict(content), real), []
     except SchemaError as error:
+        # Only then a better way out can be named; other errors of schemas say it themselves.
         if "derive" not in str(content):
             raise
         way_out = "give the saved synthesis (.synthdp), which knows what was learnt, or no schema"
@@ -85,6 +86,7 @@ def _plainly(frame: pd.DataFrame, dialect: Dialect) -> pd.DataFrame:
         digits = value.replace(dialect.group_char, "") if dialect.group_char else value
         return digits.replace(dialect.decimal_char or ".", ".")
 
+    # Numbers of a typed column have no decimal mark to be read wrongly.
     texts = [name for name in frame.columns if _is_text(frame[name])]
     return frame.assign(**{name: frame[name].map(plain) for name in texts})
 
@@ -150,6 +152,8 @@ def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
 
 
 def _text_field(name: str, counts: pd.Series) -> dict[str, Any] | str:
+    # Names and keys: compared level by level they would be wrong in every row, whatever the
+    # synthesis.
     if len(counts) > MAX_LEVELS and len(counts) > 0.5 * counts.sum():
         return "most of its texts are different in every row"
     field: dict[str, Any] = {
@@ -174,6 +178,7 @@ def _typed(texts: pd.Series) -> pd.Series:
     """
     if texts.str.lower().isin(["true", "false"]).all():
         return texts.str.lower() == "true"
+    # One code with a leading zero is enough: as numbers 01 and 1 would become one value.
     if not texts.str.fullmatch(r"[-+]?0\d+").any():
         numbers = pd.to_numeric(texts, errors="coerce")
         if numbers.notna().all():
@@ -191,9 +196,12 @@ def _numeric_field(
     numbers = numbers[np.isfinite(numbers)]
     if not numbers.size:
         return "it has no finite values"
+    # Beyond 2^53 floats are whole whatever the values were.
     whole = bool((numbers == np.rint(numbers)).all()) and np.abs(numbers).max() < 2**53
     low, high = float(numbers.min()), float(numbers.max())
     kind: dict[str, Any] = {"name": name, "type": "integer" if whole else "number"}
+    # By quantiles, so that each bin has about as many rows: equal widths would put an income column
+    # into one bin.
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, MAX_BINS + 1), method="higher"))
     if len(edges) < 3 or (whole and high - low < MAX_BINS):
         limits = (
@@ -211,6 +219,7 @@ def _time_field(name: str, texts: pd.Series) -> dict[str, Any]:
 
 
 def _date_field(name: str, dates: pd.Series) -> dict[str, Any]:
+    # Zones are dropped after all are in UTC: order and distances stay true.
     moments = pd.to_datetime(dates, utc=True).dt.tz_localize(None)
     kind = "date" if bool((moments == moments.dt.normalize()).all()) else "datetime"
     low, high = (

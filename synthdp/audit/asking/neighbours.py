@@ -146,6 +146,7 @@ class Neighbours:
     @cached_property
     def canary(self) -> Truth:
         """The rows of ``other`` that ``one`` does not have; of a person, those that are used."""
+        # As multisets: the canary may be equal to rows of everybody else.
         counts = [frame.astype(str).value_counts() for frame in (self.other, self.one)]
         more = counts[0].sub(counts[1], fill_value=0)
         rows = pd.DataFrame(list(more[more > 0].index), columns=self.other.columns, dtype=object)
@@ -156,6 +157,7 @@ class Neighbours:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _held(self, frame: pd.DataFrame) -> HeldTable:
+        # With one key, or the two tables would differ in which rows of all other persons are kept.
         key = None if self.unit is None else _KEY
         reader = HeldTableReader(self.open_schema, unit=self.unit, max_rows=self.max_rows, key=key)
         reader.add(frame)

@@ -115,6 +115,7 @@ def score_key(score: MarginalL1Error) -> Hashable:
     estimates = tuple(
         (clique, np.asarray(values).tobytes()) for clique, values in score.estimates.items()
     )
+    # By content: a run may make an equal score anew at each round.
     return estimates, *extras, merging_key(score.coarsening)
 
 
@@ -148,6 +149,8 @@ class Measure(CountsQuestion[CountSource]):
 
     def log_ratio(self, event: Event | None, answer: Any, one: IntArray, other: IntArray) -> float:
         """As all counts; by the scale that the answer states, if nothing was charged."""
+        # A kernel that charges nothing is what the audit looks for: its answer tells as much all
+        # the same.
         if event is not None:
             return super().log_ratio(event, answer, one, other)
         return gaussian_log_ratio(self.numbers(answer), one, other, float(answer.stddev) ** 2)
@@ -205,6 +208,8 @@ class Scores(ScoredQuestion, CountsQuestion[CountSource]):
         """
         steps = []
         for clique, value in answer.items():
+            # A noisy score is a line in the error, so two points undo weight and penalty; both are
+            # public.
             zero = self.score.noisy(clique, 0)
             steps.append(round((value - zero) / (self.score.noisy(clique, 1) - zero)))
         return np.array(steps, dtype=np.float64)
@@ -256,6 +261,7 @@ class Select(ScoredQuestion):
         ]
         if (most := max(map(abs, moves))) > event.sensitivity:
             yield f"a score moves by {float(most):.6g}, {float(event.sensitivity):.6g} declared"
+        # Moving all scores alike changes no probability, so it is the range of moves that costs.
         span = (max(moves) - min(moves)) * self.score.units_per_record * self._per_unit(event)
         if span > event.epsilon:
             yield f"its log weights move by a range of {float(span):.6g}, {float(event.epsilon):.6g} declared"

@@ -196,6 +196,9 @@ def sweep(  # noqa: C901
             relief = np.float32(0.0)
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 relief += reliefs[layout.holders[h]]
+            # A rank correlation is one number of the whole table. Its gap pulls at the record in
+            # proportion to the other attribute's rank, and less the further the record follows:
+            # bend is how fast.
             slope, bend = np.float32(0.0), np.float32(0.0)
             for h in range(trends.first[j], trends.first[j + 1]):
                 p, other = trends.places[h], trends.others[h]
@@ -248,6 +251,7 @@ def sweep(  # noqa: C901
             add_products(row, trends, 1.0)
             n_moves += 1
         for k in range(n_ties):
+            # Then what is tied, as one attribute whose levels are the allowed combinations.
             first, last = ties.first_holder[k], ties.first_holder[k + 1]
             relief = np.float32(0.0)
             for h in range(first, last):
@@ -268,6 +272,7 @@ def sweep(  # noqa: C901
                     for a in range(first_name, last_name):
                         if ties.names[a] == layout.members[m]:
                             start -= layout.member_strides[m] * row[ties.names[a]]
+                # Kept for the move below: where it ends is the same cell and one offset.
                 bases[h] = start
                 for v in range(n_values):
                     cell = start + ties.offsets[offset + v]

@@ -33,6 +33,7 @@ def discrete_laplace(scale: int, size: int, randomness: Randomness) -> IntArray:
         quotient[running] += 1
     magnitude = remainder + scale * quotient
     negative = randomness.words(magnitude.size, np.uint8) >> 7 == 1
+    # A negative 0 is rejected, or 0 would be twice as likely as it should.
     signed: IntArray = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
     return signed
 
@@ -42,6 +43,7 @@ def _uniform_below(bound: int, size: int, randomness: Randomness) -> IntArray:
     n_bits = max((bound - 1).bit_length(), 1)
     drawn: list[IntArray] = []
     while sum(part.size for part in drawn) < size:
+        # At least half of the words are below the bound, as it has its highest bit.
         part = (randomness.words(2 * size, np.uint64) >> np.uint64(64 - n_bits)).astype(np.int64)
         drawn.append(part[part < bound])
     return np.concatenate(drawn)[:size] if drawn else np.empty(0, dtype=np.int64)
@@ -60,6 +62,7 @@ def bernoulli_exp_many(
     words = randomness.words(close.size, np.uint64)
     gap = words.astype(np.float64) * 2.0**-64 - close
     answer = gap < 0
+    # From the same bits: to decide the close ones with fresh ones would change the distribution.
     for i in np.flatnonzero(np.abs(gap) < 2.0**-40):
         answer[i] = _bernoulli_from_word(exact(int(i)), int(words[i]), randomness)
     return answer

@@ -142,6 +142,7 @@ class PrivateValues(Queryable[ValueSource]):
             raise ParameterError(
                 f"starts of {grid.column!r}: give up to {MAX_CELLS} increasing integers"
             )
+        # Two more than starts: the records without a value, and those below the first start.
         n_cells = starts.size + 2
         event = HistogramEvent.costing(
             exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit
@@ -208,6 +209,8 @@ class PrivateValues(Queryable[ValueSource]):
         )
 
         def passed() -> Answer:
+            # Every value that occurs gets noise, also one of a single record: which these are is
+            # what the threshold hides.
             frequencies = self._source.frequencies(grid)
             missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[
                 :1
@@ -226,6 +229,8 @@ class PrivateValues(Queryable[ValueSource]):
             # In their own order. That of the source could be that of the records.
             released = sorted(zip(map(_plain, values), noisy[1:], strict=True))
             in_order = [value for value, _ in released]  # their own, whatever order the source has
+            # An answer holds integers and texts, and is kept as such: values that are integers
+            # stand behind the counts, as many as these.
             numbers = [
                 noisy[0],
                 *(count for _, count in released),
@@ -238,6 +243,7 @@ class PrivateValues(Queryable[ValueSource]):
 
         answer = self._answer(event, passed, None, grid)
         missing, *numbers = answer.numbers.tolist()
+        # Half of the numbers are counts; the other half, if there are no texts, the values.
         frequencies = answer.texts or numbers[len(numbers) // 2 :]
         counts = dict(zip(frequencies, map(float, numbers[: len(frequencies)]), strict=True))
         return FrequentValues(counts, float(missing), event.stddev, threshold)

@@ -148,6 +148,7 @@ def split_tree(
         splits = _splits(
             _counts(counts_below, starts, stops), depth, scale, decay, threshold, randomness
         )
+        # Only the tree's shape is kept: counts go with their level.
         leaves.append(starts[~splits])
         starts, middles, stops = starts[splits], middles[splits], stops[splits]
         # Level by level, so that the source is asked once for each, whatever the number of nodes.
@@ -158,6 +159,7 @@ def split_tree(
 
 def _counts(counts_below: CountsBelow, starts: IntArray, stops: IntArray) -> IntArray:
     """Records in each of a level's nodes, shape ``(n_nodes,)``."""
+    # A node stops where the next one starts, so that each point is asked for once.
     points = np.unique(np.concatenate([starts, stops]))
     if not points.size:
         return np.empty(0, dtype=np.int64)

@@ -49,12 +49,14 @@ def structure_graph(
     for pair in _pairs([*model.cliques, *(measurement.clique for measurement in measurements)]):
         graph.add_edge(*pair, cliques=[], stddevs=[])
     for measurement in measurements:
+        # The root of the mean variance, as cells may have noise of their own scales.
         stddev = float(np.sqrt(np.mean(np.square(measurement.stddev))))
         if len(measurement.clique) == 1:
             graph.nodes[measurement.clique[0]]["stddevs"].append(stddev)
         for pair in combinations(measurement.clique, 2):
             graph.edges[pair]["cliques"].append(measurement.clique)
             graph.edges[pair]["stddevs"].append(stddev)
+    # All at once: a model answers many marginals in one walk over its tree.
     pairs = list(graph.edges)
     for pair, marginal in zip(pairs, model.marginals(pairs), strict=True):
         graph.edges[pair]["mutual_information"], graph.edges[pair]["cramers_v"] = dependence(
@@ -76,6 +78,7 @@ def dependence(counts: NDArray[np.float64]) -> tuple[float, float]:
     >>> [round(value, 3) for value in dependence(np.array([[50.0, 0.0], [0.0, 50.0]]))]
     [0.693, 1.0]
     """
+    # Cramér's V divides by the number of levels: those that never occur would make it too small.
     occurring = counts[np.ix_(counts.sum(axis=1) > 0, counts.sum(axis=0) > 0)]
     if min(occurring.shape) < 2:
         return 0.0, 0.0
@@ -84,4 +87,5 @@ def dependence(counts: NDArray[np.float64]) -> tuple[float, float]:
     ratio = joint / independent
     information = float(np.sum(joint * np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)))
     squared = float(np.sum(np.square(joint - independent) / independent)) / (min(joint.shape) - 1)
+    # Rounding alone would show an independent pair as a negative number.
     return max(information, 0.0), min(squared**0.5, 1.0)

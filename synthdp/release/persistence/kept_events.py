@@ -56,6 +56,8 @@ def fraction_in(text: object) -> Fraction:
 
     Raises `ValueError` or `ZeroDivisionError` if it is none.
     """
+    # Checked before it is parsed: reading a decimal takes time that grows with the square of its
+    # length, and Python takes digits of all scripts for digits.
     if not isinstance(text, str) or len(text) > MAX_DIGITS or not text.isascii():
         raise ValueError("not a fraction")
     numerator, _, denominator = text.partition("/")
@@ -84,6 +86,7 @@ def event_in(content: Any) -> Event:
         event = kind(
             **{each.name: _field_in(content[each.name], each.type) for each in fields(kind)}
         )
+        # An event of no cost would be an answer for nothing.
         if event.rho > 0 and 0 <= event.delta < 1:
             return event
     except (ArithmeticError, LookupError, ParameterError, TypeError):
@@ -96,6 +99,7 @@ def _field_in(value: object, kind: object) -> object:
     if kind is Fraction:
         return fraction_in(value)
     if kind in (int, str):
+        # Not isinstance: in Python a truth value is an integer, too.
         if type(value) is not kind:
             raise ValueError("not an event")
         return value
@@ -106,6 +110,7 @@ def _field_in(value: object, kind: object) -> object:
 
 def answer_to_dict(question: tuple[object, ...], answer: Answer) -> dict[str, Any]:
     """An answer, and of its question what explains it, as plain JSON values."""
+    # Counts are mostly small: the fewest bytes that hold all of them make the shortest journal.
     smallest = next(
         kind for kind in _INTEGERS if np.array_equal(answer.numbers.astype(kind), answer.numbers)
     )
@@ -130,6 +135,7 @@ def answer_in(entry: Mapping[str, Any]) -> Answer:
         ):
             raise ValueError("not an answer")
         numbers = np.frombuffer(b64decode(entry["numbers"], validate=True), dtype=entry["kind"])
+        # frombuffer gives a view that cannot be written to; a copy belongs to the answer.
         return Answer(numbers.astype(np.int64), tuple(entry["texts"]))
     except (KeyError, TypeError, Base64Error):
         raise ValueError("not an answer") from None
@@ -158,6 +164,8 @@ def most_bytes(question: tuple[object, ...], n_numbers: int | None) -> int:
         if isinstance(each, Coarsening)
         for groups in each.groups.values()
     ]
+    # Eleven characters of base64 hold eight bytes; a merged level is written as a number and a
+    # comma.
     return MAX_FREE_BYTES if n_numbers is None else 11 * n_numbers + 12 * sum(levels) + _OVERHEAD
 
 
@@ -169,6 +177,8 @@ def is_answer_to(question: tuple[object, ...], n_numbers: int | None, answer: An
         case PartitionEvent():  # the missing, a count each, and the values themselves unless they are texts
             return numbers.size == 1 + n_texts if n_texts else numbers.size % 2 == 1
         case PrivTreeEvent():
+            # A tree cuts the range that was asked for: it begins and ends there, and never goes
+            # back.
             ends = [int(each) for each in asked if isinstance(each, int)]
             return (
                 n_texts == 0

@@ -38,6 +38,8 @@ def refits(
     start
         An earlier fit, to start from.
     """
+    # A parametric bootstrap: the fit is taken for the truth, so what fits of noisy copies differ by
+    # is what noise does, biases of the engine included.
     centre = estimate_refined(
         engine, domain, measurements, constraints=constraints, warm_start=start
     )
@@ -53,6 +55,7 @@ def refits(
 
 def _expected(model: Model, measurements: Sequence[LinearMeasurement]) -> list[FloatArray]:
     """What each measurement would be of the model, without noise."""
+    # A clique may be measured several times, and its table is asked for once.
     cliques = list(dict.fromkeys(measurement.clique for measurement in measurements))
     tables = dict(zip(cliques, model.marginals(cliques), strict=True))
     values = [(measurement, tables[measurement.clique].values) for measurement in measurements]
@@ -63,5 +66,7 @@ def _with_noise(
     measurement: LinearMeasurement, expected: FloatArray, generator: np.random.Generator
 ) -> LinearMeasurement:
     noise = np.asarray(measurement.stddev) * generator.standard_normal(expected.shape)
+    # As the kernel's own answers are cut off: a replicate is to have nothing that a release cannot
+    # have.
     values = np.clip(expected + noise, -MAX_COUNT, MAX_COUNT)
     return LinearMeasurement(measurement.clique, values, measurement.stddev, measurement.coarsening)

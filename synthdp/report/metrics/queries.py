@@ -103,6 +103,7 @@ def _checked(column: Column, condition: Any) -> None:
         if isinstance(condition, Mapping):
             limits = range_of(column, condition)
             read = axis.read_numbers(pd.Series(limits, dtype=object))
+            # A limit that cannot be read would be no limit, and the query silently another one.
             if any(
                 np.isnan(number) and limit is not None
                 for number, limit in zip(read, limits, strict=True)
@@ -127,6 +128,7 @@ def answered(queries: Sequence[Query], real: ReadTable, synthetic: ReadTable) ->
 
 
 def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:
+    # Each table has its own rows that meet the conditions; only shares of them are compared.
     here, there = (_meeting(query, table) for table in (real, synthetic))
     parts = real.take(here), synthetic.take(there)
     shares = parts[0].size / real.size, parts[1].size / synthetic.size
@@ -136,6 +138,7 @@ def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, ob
         counts = np.array([parts[0].size, real.size - parts[0].size])
         sampling = SamplingError.for_sizes(real.size, synthetic.size).of_marginal(counts)
         return answer | {"kind": "share", "error": abs(shares[1] - shares[0]), "sampling": sampling}
+    # Where no real row meets the conditions there is nothing to be near to.
     answer |= {"kind": "marginal", "error": float("nan"), "sampling": float("nan")}
     if len(here):
         counts, others = (part.counts(query.columns) for part in parts)

@@ -97,6 +97,7 @@ class ReadTable:
 
     def _weighed(self, clique: Clique) -> FloatArray:
         shape = self.domain.project(clique).shape
+        # Sums of weights, which no counting of integers can give: cell by cell over all rows.
         cells = np.ravel_multi_index([self[name].astype(np.int64) for name in clique], shape)
         sums = np.bincount(cells, self.weights, self.domain.size(clique))
         return sums.astype(np.float64).reshape(shape)
@@ -109,11 +110,14 @@ class ReadTable:
         """
         weights = self.numbers.get(name)
         if weights is not None:
+            # A row without a weight stands for nobody.
             weights = np.nan_to_num(weights, nan=0.0)
             if weights.min() < 0 or not weights.any():
                 raise ParameterError(
                     f"{what}: weights in {name!r} are below 0, or all 0; give numbers from 0"
                 )
+            # Kish's effective number of rows: references by chance then know how much less such a
+            # sample says than one of as many rows that weigh alike.
             weights = weights * (weights.sum() / np.square(weights).sum())
         schema = without_column(self.schema, name)
         kept = [self.domain.index(each) for each in schema.domain.attributes]
@@ -128,6 +132,8 @@ class ReadTable:
         if self.weights is None:
             return self
         n_rows = max(round(self.size), 1)
+        # Systematic sampling: one random start, and every so much weight a row. A row of weight w
+        # comes w times, up to one; independent draws would add noise of their own.
         ends = np.cumsum(self.weights) * (n_rows / self.size)
         rows = np.searchsorted(ends, np.arange(n_rows) + rng.random(), side="right")
         return replace(self.take(np.minimum(rows, self.n_rows - 1)), weights=None)
@@ -147,6 +153,7 @@ class ReadTable:
 
     def missing_share(self, column: Column) -> float:
         """Which share of the rows has no value in a column."""
+        # Schemas promise that none is missing; the records may break that.
         if column.name in self.numbers and column.required:
             return self.share(np.isnan(self.numbers[column.name]))
         return 0.0 if column.required else self.share(self[column.name] == column.missing_code)
@@ -254,14 +261,18 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
     for column in schema.columns:
         values = frame[column.source]
         if (axis := column.axis) is not None:
+            # Read once, for codes and for numbers: reading texts is what takes the time.
             points = axis.read_numbers(values)
             codes.append(axis.codes_of_numbers(points))
+            # What is drawn cannot be beyond the bounds, so that infinite values are compared as the
+            # nearest bound.
             low, high = axis.at(axis.drawn_starts[[0, -1]] - np.array([0, 1])).astype(np.float64)
             finite = np.nan_to_num(points, nan=np.nan, posinf=high, neginf=low)
             numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
             continue
         codes.append(column.encode(values))
         if column.source == column.name:
+            # Parts of dates are worked out of their column: what is unknown is counted there.
             is_unknown = ~column.knows(values)
             unknown[column.name] = int(is_unknown.sum())
             if is_unknown.any():
@@ -277,6 +288,7 @@ def _texts(values: pd.Series) -> pd.Series:
 
 
 def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
+    # Most tables come in one piece, and joining copies them.
     if len(parts) == 1:
         return parts[0]
     codes = CodedTable.concatenate(schema.domain, [part.codes for part in parts])

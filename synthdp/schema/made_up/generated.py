@@ -160,9 +160,9 @@ class Generated:
             As `check_available` does.
         """
         columns = {str(name): values for name, values in table.items()}
-        for turn, column in self._turns():
+        for number, column in self._numbered():
             given = stated.get(column.name)
-            values = column.values(table, seed + turn)
+            values = column.values(table, seed + number)
             if given is not None:
                 values = column.beside(given, values, table)
             made = _drawn(values, text=text)
@@ -176,7 +176,7 @@ class Generated:
             )
         return whole
 
-    def _turns(self) -> Iterator[tuple[int, GeneratedColumn]]:
+    def _numbered(self) -> Iterator[tuple[int, GeneratedColumn]]:
         """Each column, and how many like it come before: the second name and the second mail are of
         another person.
         """

@@ -157,6 +157,7 @@ class IdColumn(GeneratedColumn):
                 .ngroup()
                 .to_numpy()
             )
+        # Within their group: number 1 of one household takes nothing from another.
         taken = pd.MultiIndex.from_arrays([groups[is_given], _texts(given[is_given])])
         is_taken = np.asarray(
             pd.MultiIndex.from_arrays([groups, _texts(pd.Series(made).tolist())]).isin(taken)
@@ -206,6 +207,7 @@ def uuids(number: int, rng: np.random.Generator) -> list[str]:
     ids: list[str] = []
     for begin in range(0, number, _BLOCK_ROWS):
         bits = rng.integers(256, size=(min(_BLOCK_ROWS, number - begin), 16), dtype=np.uint8)
+        # Six of the 128 bits say what kind of a UUID it is; all others are random.
         bits[:, 6] = bits[:, 6] & 0x0F | 0x40  # the version
         bits[:, 8] = bits[:, 8] & 0x3F | 0x80  # the variant
         digits = _HEXADECIMAL[bits].reshape(len(bits), 32)
