@@ -29,6 +29,7 @@ from synthdp.cli.studio.guard import MAX_FORM, Guard, form_key, is_form_key
 from synthdp.cli.studio.project import ChangedElsewhereError, Studio, Visit
 from synthdp.cli.studio.texts import USUAL, Texts, languages, preferred
 from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.core.message_codes import error_code
 from synthdp.release.certificate.meaning import FALSE_POSITIVES
 from synthdp.report.rendering.page import TEMPLATES as REPORT_TEMPLATES
 from synthdp.report.rendering.page import rendered
@@ -134,29 +135,31 @@ def _home(visit: Visit) -> Response:
     return RedirectResponse(f"/{[*STEPS, 'take'][visit.project.walked]}", 303)
 
 
-def _page(visit: Visit, name: str, *, problem: str = "", language: str = USUAL) -> Response:
+def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Response:
     """A page of the walk; what was refused is shown with the reason, and stays typed."""
     number = [*STEPS].index(name)
     if number > visit.project.walked:
         return _home(visit)
     try:
         shown = STEPS[name][0](visit)
-    except SynthdpError as error:
+    except SynthdpError as missing:
         if name == "table":
             raise
-        return _page(visit, "table", problem=str(error))  # such as a table that is not here
+        return _page(visit, "table", error=missing)  # such as a table that is not here
+    is_ours = isinstance(error, ChangedElsewhereError)  # whose words are of the reader's language
     view = {
         "step": name,
         "number": number,
         "steps": [*STEPS],
         "name": visit.studio.path.resolve().name,
-        "refused": problem,
-        "is_typed": bool(problem),
+        "refused": str(error or ""),
+        "refused_words": visit.texts.named("error", error_code(error), "") if error else "",
+        "is_typed": error is not None,
         "problem": "",
-        "refused_in": language,
+        "refused_in": visit.texts.language if is_ours else USUAL,
         "may_look": visit.studio.may_look,
     }
-    return _rendered(visit, f"{name}.html", view | shown, 422 if problem else 200)
+    return _rendered(visit, f"{name}.html", view | shown, 422 if error else 200)
 
 
 def _part(visit: Visit, part: str) -> Response:
@@ -182,11 +185,9 @@ def _saved(visit: Visit, name: str) -> Response:
     try:
         return RedirectResponse(STEPS[name][1](visit), 303)
     except SynthdpError as error:
-        problem, language = str(error), USUAL
-        if isinstance(error, ChangedElsewhereError):  # what was typed is of another state
-            visit, language = replace(visit, form={}), visit.texts.language
-    visit = replace(visit, project=visit.studio.load())
-    return _page(visit, name, problem=problem, language=language)
+        is_old = isinstance(error, ChangedElsewhereError)  # what was typed is of another state
+        visit = replace(visit, project=visit.studio.load(), form={} if is_old else visit.form)
+        return _page(visit, name, error=error)
 
 
 def _framed(visit: Visit) -> Response:

@@ -129,6 +129,7 @@ def test_what_is_refused_is_said_beside_the_column_and_stays_typed(client):
         **{"c0-0.kind": "integer", "c0-0.minimum": "9", "c0-0.maximum": "3"},
     )
     assert answer.status_code == 422
+    assert "What is said of the columns contradicts itself" in answer.text
     assert form_with(answer.text, "c0-0.minimum")["c0-0.maximum"] == "3"
     odd = posted(client, "/columns", action="save", **{"c0-0.kind": "integer", "c0-0.more": "{"})
     assert odd.status_code == 422
