@@ -84,6 +84,7 @@ def joint_sets(domain: Domain, workload: Workload) -> JointSets:
             and (target <= set(each) or size == 3)
             and all(pair in pairs for pair in combinations(each, 2))
         ]
+    # Smallest first: they have least noise, and limits then leave out the fewest.
     sets.sort(key=lambda each: (len(each), domain.size(each)))
     kept, n_cells = [], 0
     for each in sets[:_MAX_SETS]:
@@ -153,6 +154,8 @@ class JointScores:
             square = whole - inside - self._by_chance(clique)
             # The noise of a square is twice the number's, times the number.
             spread = 2.0 * self.stddev * sqrt(whole + inside)
+            # Only what is strong is taken off wider sets: a difference of noises would make others
+            # look strong or weak by chance.
             if square - _CLEAR * spread >= (_STRONG * self._total) ** 2:
                 own[clique] = sqrt(square)
         strongest = sorted(
@@ -193,6 +196,8 @@ class JointScores:
             for part in combinations(clique, size)
             if size == 2 or any(other >= set(part) for other in measured)
         }
+        # Sets inside of a measured one are expected as the model has them: whatever they depend on
+        # has been seen.
         known |= {
             clique for clique in self.scored if any(other >= set(clique) for other in measured)
         }
@@ -210,6 +215,7 @@ def _fitted(
     shape: tuple[int, ...], cliques: Sequence[Clique], tables: Mapping[Clique, FloatArray]
 ) -> Iterable[FloatArray]:
     """Tables of one shape, fitted to smaller ones together (iterative proportional fitting)."""
+    # All tables of a shape at once: hundreds of them in a few operations on arrays.
     cells = np.ones((len(cliques), *shape))
     steps = []
     for size in (2, 3):

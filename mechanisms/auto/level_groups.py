@@ -35,6 +35,7 @@ def equal_groups(shares: FloatArray, most: int) -> NDArray[np.int64] | None:
     ends = np.concatenate([[0.0], np.cumsum(shares)])
     bounds = [0, shares.size]
     while len(bounds) <= most:
+        # A group of one level cannot be split: it weighs less than nothing.
         weights = [
             ends[stop] - ends[start] if stop - start > 1 else -1.0
             for start, stop in pairwise(bounds)
@@ -42,6 +43,7 @@ def equal_groups(shares: FloatArray, most: int) -> NDArray[np.int64] | None:
         heaviest = int(np.argmax(weights))
         start, stop = bounds[heaviest], bounds[heaviest + 1]
         middle = (ends[start] + ends[stop]) / 2
+        # Inner ends only, so that neither half is empty.
         inside = np.abs(ends[start + 1 : stop] - middle)
         bounds.insert(heaviest + 1, start + 1 + int(np.argmin(inside)))
     return np.searchsorted(bounds, np.arange(shares.size), side="right") - 1

@@ -50,6 +50,7 @@ class KnowingTable:
         if known is None:
             return self._table.measure(clique, rho=rho, coarsening=coarsening)
         if len(names) != 1:
+            # Columns were among what is released from the start.
             self._answered[names] = known
         merging = coarsening.restricted(names) if coarsening else None
         if merging is None:
@@ -64,6 +65,7 @@ class KnowingTable:
 
         See `PrivateTable.select`.
         """
+        # A candidate of which all is known has nothing to win, and would cost a measurement.
         left = [clique for clique in candidates if self._known(clique) is None]
         if left or not candidates:
             return self._table.select(left or candidates, score=score, rho=rho)

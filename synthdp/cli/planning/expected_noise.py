@@ -171,6 +171,7 @@ def expected_noise(
         name: _measured(size, rho * one_way * shares[name,], rows, max_rows_per_unit)
         for name, size in zip(domain.attributes, domain.shape, strict=True)
     }
+    # Larger pairs are not measured by default, and would make the typical one too large.
     pairs = sorted(a * b for a, b in combinations(domain.shape, 2) if a * b <= MAX_DEFAULT_CELLS)
     if not pairs:
         return columns, None

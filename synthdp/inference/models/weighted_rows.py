@@ -82,6 +82,7 @@ class WeightedRowsModel(Model):
             or not abs(weights.sum() - 1.0) < 1e-9
         ):
             raise ParameterError("weights: give one for each row, at least 0, adding up to 1")
+        # A public table may have millions of rows: codes take as few bytes as the levels allow.
         self._columns = tuple(
             compact(column, size) for column, size in zip(columns, domain.shape, strict=True)
         )
@@ -179,7 +180,10 @@ class WeightedRowsModel(Model):
         what many share.
         """
         draw = round_counts if rounding else draw_counts
+        # Rounding hands what is left of a row on to the next one, and neighbours in this order are
+        # alike: so sums over alike rows are right, too.
         counts = draw(weights[None, self._order], np.array([n_rows]), generator=generator)[0]
+        # Shuffled, or the order of the rows would show which are copies of one.
         positions = generator.permutation(np.repeat(self._order, counts))
         return tuple(column[positions] for column in self._columns)
 

@@ -111,6 +111,7 @@ def _contradicting(relation: Relation, table: ReadTable) -> NDArray[np.bool_]:
     """Which rows contradict a relation; none where a value is missing."""
     terms = [float(factor) * table.numbers[name] for name, factor in relation.factors.items()]
     total = np.sum(terms, axis=0) + float(relation.constant)
+    # Relative to the terms and not to their sum, which is what is left when they cancel.
     near = TOLERANCE * (np.abs(terms).sum(axis=0) + abs(float(relation.constant)))
     contradicting: NDArray[np.bool_]
     if relation.sign == "=":

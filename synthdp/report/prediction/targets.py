@@ -65,12 +65,14 @@ def suitable(real: ReadTable, name: str) -> Target | str:
         return f"there is no other column to predict {name!r} from"
     numbers = real.numbers.get(name, np.empty(0))
     present = numbers[~np.isnan(numbers)]
+    # Numbers of few values are classes: 0 and 1 mean yes and no more often than an amount.
     if len(np.unique(present)) > MAX_CLASSES:
         return (
             Target(name)
             if len(present) >= MIN_ROWS
             else f"{name!r} has fewer than {MIN_ROWS} values"
         )
+    # Levels only: nobody wants to predict that a value is missing or was not read.
     counts = real.counts((name,))[: column.n_levels]
     classes = tuple(np.flatnonzero(counts >= MIN_CLASS_ROWS).tolist())
     if not 2 <= len(classes) <= MAX_CLASSES or counts[list(classes)].sum() < MIN_ROWS:
@@ -118,6 +120,8 @@ def _order(real: ReadTable) -> Iterable[str]:
     the last first.
     """
 
+    # Two classes first, as most published comparisons have them; the last column first, where data
+    # sets mostly have what is to be predicted.
     def rank(place: int) -> tuple[int, int]:
         target = suitable(real, names[place])
         return 3 if isinstance(target, str) else {2: 0, 0: 1}.get(len(target.classes), 2), -place

@@ -95,6 +95,8 @@ def rows_of_shares(
         if limits is not None:
             draw_intervals(axes, places, np.asarray(limits), is_upright=False)
         for number, shares in enumerate(others):
+            # Marks of several tables beside each other: equal shares would hide all but the last
+            # one.
             shift = 0.3 * (number - (len(others) - 1) / 2) / max(len(others) - 1, 1)
             axes.plot(
                 np.asarray(shares),
@@ -117,6 +119,7 @@ def rows_of_shares(
 def _list_downwards(axes: Any, names: Sequence[str]) -> None:
     """Names below each other from the top, and numbers from 0 to the right."""
     axes.set_yticks(np.arange(len(names)), names)
+    # Downwards, as tables are read: the first level on top.
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.locator_params(axis="x", nbins=4)
@@ -199,6 +202,7 @@ def curves(
         if fixed is not None:
             axes.set_xlim(*fixed)
             axes.set_ylim(*fixed)
+        # Errors begin at 0, or small differences look like large ones; logarithms have no 0.
         elif "y" not in logarithmic:
             axes.set_ylim(bottom=0)
         for name in "xy":
@@ -223,6 +227,7 @@ def make_logarithmic(axes: Any, name: str) -> None:
     getattr(axes, f"set_{name}scale")("log")
     axis = getattr(axes, f"{name}axis")
     low, high = axis.get_view_interval()
+    # Below two decades the powers of ten alone would leave an axis with one number.
     axis.set_major_locator(
         ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=6)
     )
@@ -250,10 +255,13 @@ def histograms(
         The largest of the numbers and places, or more: where the axis ends.
     """
     sets = [np.asarray(each, dtype=np.float64) for each in values]
+    # Edges of their own for each set would make the lines incomparable; a little beyond the end, so
+    # that the largest number is in a bin.
     edges = np.linspace(0.0, end * 1.02 or 1.0, 21)
 
     def paint(axes: Any) -> None:
         for number, (each, mark) in enumerate(zip(sets, marks, strict=True)):
+            # Shares, for there are many more triples than columns.
             shares = np.histogram(each, edges)[0] / max(each.size, 1)
             axes.stairs(shares, edges, **outline(number))
             if mark == mark:

@@ -146,6 +146,7 @@ def _ticks(edges: FloatArray, labels: Sequence[str], inches: float) -> list[int]
     kept: list[int] = []
     for place in dict.fromkeys(places):
         # The first name begins at its tick, the others have theirs in the middle.
+        # In widths of the axis, by the longest name that might stand there.
         needed = room * (1.5 if len(kept) == 1 else 1.0) * (edges[-1] - edges[0])
         if not kept or edges[place] - edges[kept[-1]] > needed:
             kept.append(place)

@@ -45,6 +45,7 @@ def heat_map(
     height = WIDTH * 0.62 + below
 
     def paint(axes: Any) -> None:
+        # Both can be told apart by the colour-blind, and in print.
         colours = "PuOr" if limits[0] < 0 else "YlGnBu"
         image = axes.imshow(values, cmap=colours, norm=norm, aspect="auto", interpolation="none")
         for axis, names, n, turn in zip(
@@ -57,6 +58,7 @@ def heat_map(
         )
         bar = axes.figure.colorbar(image, cax=scale)
         bar.outline.set_visible(False)
+        # As vectors the scale's steps show hairlines between them.
         bar.solids.set_rasterized(True)
         scale.locator_params(nbins=5)
 
@@ -91,6 +93,7 @@ def graph_map(
     """
     matplotlib = import_matplotlib()
     height = WIDTH * 0.9
+    # The strongest edges are drawn last, on top of all others.
     order = sorted(edges, key=lambda pair: edges[pair])
 
     def paint(axes: Any) -> None:

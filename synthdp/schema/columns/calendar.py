@@ -84,6 +84,8 @@ def unit_of(seconds: NDArray[np.int64], resolution: Resolution) -> NDArray[np.in
     >>> unit_of(np.array([0, 86_400 * 365]), "quarter").tolist()
     [0, 4]
     """
+    # By numpy's own calendar, which knows leap years. Quarters and weeks are some months or days,
+    # counted from where one begins: 1970 began on a Thursday.
     unit, count, shift = _UNITS[resolution]
     return (
         seconds.astype("datetime64[s]").astype(f"datetime64[{unit}]").astype(np.int64) + shift
@@ -111,6 +113,7 @@ def read_iso(text: str) -> datetime:
     datetime.datetime(2020, 12, 31, 23, 59, tzinfo=datetime.timezone.utc)
     """
     check_iso(text)
+    # Python reads more than that, and more in each version: the pattern above is what decides.
     moment = datetime.fromisoformat(text)
     if moment.utcoffset():
         raise ValueError("it has an offset from UTC")
@@ -165,6 +168,7 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
         return finest
     try:
         zone = UTC if "%z" in pattern else None
+        # A format is tried: what comes back of a moment that was written is what it can say.
         read = [parsed(probe.replace(tzinfo=zone).strftime(pattern), pattern) for probe in _PROBES]
     except (ValueError, re.error):  # no format at all: whoever reads by it refuses it
         return finest

@@ -120,6 +120,7 @@ class Notation:
         if self._is_plain:
             return to_float(text)
         match = self._pattern.fullmatch(text)
+        # Total, as all reading: what is no number is unread, and never an error.
         if match is None:
             return math.nan
         before, whole, decimals, alone, power, after = match.groups()
@@ -143,6 +144,7 @@ class Notation:
         to the width.
         """
         if self.width:
+            # Zeros go between the sign and the digits.
             sign = text[: text.startswith("-")]
             return sign + text[len(sign) :].zfill(self.width)
         return text.replace(".", self.decimal_char)
@@ -180,5 +182,7 @@ def _sign(before: str, after: str) -> float:
     n_minus = sum(before.count(mark) + after.count(mark) for mark in _MINUS)
     if not n_minus:
         return -1.0 if in_brackets else 1.0
+    # One minus, and it must touch the number or open the text: in "10 - 20 EUR" it is a range, and
+    # nobody knows which end is meant.
     beside = (before[:1], before.rstrip()[-1:], after)
     return -1.0 if n_minus == 1 and not in_brackets and set(beside) & set(_MINUS) else math.nan

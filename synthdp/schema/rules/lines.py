@@ -86,6 +86,7 @@ class Line:
         scaled = np.nan_to_num(
             numbers * float(1 / self.unit) if self.unit <= 1 else numbers / float(self.unit)
         )
+        # 0.1 + 0.2 lies a rounding error above 0.3: what is that near is the whole number.
         nearest = np.rint(scaled)
         is_near = np.abs(scaled - nearest) <= NEAR * np.abs(scaled)
         above, below = (
@@ -106,6 +107,8 @@ class Line:
     def _kept_below(self, points: Ints) -> Ints:
         if self._kept is None:
             return points
+        # Kept spans are begin, end, begin, end, ..: with an odd number of them at or below, a point
+        # lies inside of one.
         span = np.searchsorted(self._kept, points, side="right")
         return np.where(span % 2 == 1, points, self._kept[np.maximum(span - 1, 0)] - 1)
 
