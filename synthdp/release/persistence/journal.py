@@ -164,8 +164,8 @@ class Journal:
         return has_stopped(self._file)
 
     def before_new(self, pay: Callable[[], object]) -> None:
-        """Call ``pay`` once, before the first answer that is not there is made; what it raises goes
-        on.
+        """Call ``pay`` before the first answer that is not there is made, and before each until it
+        raises nothing.
         """
         self._before_new = pay
 
@@ -185,9 +185,9 @@ class Journal:
             If it cannot be read, or is no answer to this one.
         """
         if self._is_at_end:
-            pay, self._before_new = self._before_new, None
-            if pay is not None:
-                pay()
+            if self._before_new is not None:
+                self._before_new()
+                self._before_new = None  # once it is paid: no question goes on without
             return None
         entry = self._file.entry(self._next, most_bytes=most_bytes(question, n_numbers))
         # Another question with this answer would be a release of something that was never asked.

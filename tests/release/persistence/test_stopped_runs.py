@@ -111,6 +111,19 @@ def test_a_run_that_would_stop_no_more_pays_before_it_asks(path, budget, monkeyp
     assert kinds(budget) == ["run", "returned", "other"]
 
 
+def test_no_question_goes_on_after_a_payment_that_failed(path):
+    def refuse():
+        raise BudgetExceededError("all is spent")
+
+    with Journal(path, {}) as journal:
+        journal.before_new(refuse)
+        for _ in range(2):
+            with pytest.raises(BudgetExceededError):
+                journal.get(("counts",), 1)
+        journal.before_new(lambda: None)
+        assert journal.get(("counts",), 1) is None
+
+
 def test_a_budget_of_a_backup_is_charged_again_by_the_same_command(path, budget):
     backup = Path(budget.path).read_bytes()
     stopped(path, budget)
