@@ -37,8 +37,8 @@ _MAX_ROUNDS = 500
 """Of factors, one table after the other."""
 _TOLERANCE = 1e-10
 """Of the population: sums that move by less are right."""
-_MAX_TOTAL_ERROR, _MAX_COUNT_ERROR = 1e-6, 1e-3
-"""Of the population: by how much published totals, and noisy weighted counts, may be off at most."""
+_MAX_ERROR = 1e-6
+"""Of the population: by how much published totals may be off at most."""
 
 
 class _Target(NamedTuple):
@@ -48,8 +48,6 @@ class _Target(NamedTuple):
     cells: NDArray[np.int64]
     """For each row its cell."""
     sums: FloatArray
-    most: float
-    """By how much a sum may be off, as a share of the population."""
 
 
 def calibrated_table(
@@ -107,17 +105,16 @@ def calibrated_table(
     }
     counted = [marginal.total for marginal in known if marginal.total is not None]
     population = float(counted[0]) if counted else float(next(iter(weighted.values())).sum())
-    targets = _of_columns(schema.domain.attributes, codes, weights, weighted, known, population)
-    targets += [
+    columns = _of_columns(schema.domain.attributes, codes, weights, weighted, known, population)
+    published = [
         _Target(
             marginal.name,
             known_cells(schema.domain, marginal, codes),
             population * marginal.shares.ravel(),
-            _MAX_TOTAL_ERROR,
         )
         for marginal in known
     ]
-    calibrated = _calibrated(weights, targets, population)
+    calibrated = _calibrated(weights, columns, published, population)
     if text:
         mark = schema.dialect.decimal_char or "."
         table[name] = [f"{weight:.{DECIMALS}f}".replace(".", mark) for weight in calibrated]
@@ -145,25 +142,56 @@ def _of_columns(
         if not sums.any():
             continue
         sums = raked((column,), sums * (population / sums.sum()), known, population)
-        targets.append(_Target(repr(column), cells, sums, _MAX_COUNT_ERROR))
+        targets.append(_Target(repr(column), cells, sums))
     return targets
 
 
-def _calibrated(weights: FloatArray, targets: Sequence[_Target], population: float) -> FloatArray:
-    """Weights with the sums that are wanted; the last targets are met best."""
-    off = np.zeros(len(targets))
-    for _ in range(_MAX_ROUNDS):
-        for number, target in enumerate(targets):
-            sums = np.bincount(target.cells, weights, target.sums.size)
-            off[number] = np.abs(sums - target.sums).max() / population
-            factors = np.divide(target.sums, sums, out=np.zeros_like(sums), where=sums > 0)
-            weights = weights * factors[target.cells]
-        if off.max() <= _TOLERANCE:
-            break
-    for target, largest in zip(targets, off, strict=True):
-        if largest > target.most:
+def _calibrated(
+    weights: FloatArray, columns: Sequence[_Target], totals: Sequence[_Target], population: float
+) -> FloatArray:
+    """Weights with the sums that are wanted of columns and of published totals.
+
+    Noisy sums of columns may be those of no weights of these rows, or with these totals, as where
+    one column tells another. Then rounds go in a circle, whose mean is between all of them, and
+    totals are met last.
+
+    Raises `ParameterError` if no weights have the totals.
+    """
+    targets = [*columns, *totals]
+    weights, round_of = _raked(weights, targets, population)
+    if len(round_of):
+        weights, _ = _raked(np.mean(round_of, axis=0), totals, population)
+    for target in totals:
+        largest = float(_off(weights, target).max()) / population
+        if largest > _MAX_ERROR:
             raise ParameterError(
                 f"weighted: no weights of these rows have the sums of {target.what} and of the others: "
                 f"{100 * largest:.2g} % of the population is left; draw more rows, or give coarser totals"
             )
     return weights
+
+
+def _raked(
+    weights: FloatArray, targets: Sequence[_Target], population: float
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Weights made right for one target after the other until nothing moves; else also those after
+    each target of the last round.
+    """
+    steps: list[FloatArray] = []
+    for _ in range(_MAX_ROUNDS):
+        steps = []
+        off = 0.0
+        for target in targets:
+            off = max(off, float(_off(weights, target).max()) / population)
+            sums = np.bincount(target.cells, weights, target.sums.size)
+            factors = np.divide(target.sums, sums, out=np.zeros_like(sums), where=sums > 0)
+            weights = weights * factors[target.cells]
+            steps.append(weights)
+        if off <= _TOLERANCE:
+            return weights, []
+    return weights, steps
+
+
+def _off(weights: FloatArray, target: _Target) -> FloatArray:
+    """By how much sums of weights are off a target."""
+    return np.abs(np.bincount(target.cells, weights, target.sums.size) - target.sums)

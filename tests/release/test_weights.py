@@ -243,6 +243,33 @@ def test_calibrated_weights_have_totals_exactly_and_the_counts_of_the_release(me
     assert set(texts.str[-7]) == {"."}
 
 
+def test_noisy_sums_of_columns_that_tell_each_other_are_met_between_them():
+    """Rules make area and owner one thing: no weights have the noisy sums of both."""
+    rules = [
+        {"forbid": {"area": ["a"], "owner": ["n"]}},
+        {"forbid": {"area": ["b"], "owner": ["y"]}},
+    ]
+    table = survey()
+    table["owner"] = np.where(table["area"] == "a", "y", "n")
+    settings = {"mechanism": "gaussian", "workload": "2-way", "engine": "layered-consistency"}
+    synthesis = release(
+        table,
+        {**SCHEMA, "synthdp": {"constraints": rules}},
+        weight="weight",
+        epsilon=0.5,
+        **settings,
+    )
+    drawn = synthesis.sample(weighted="calibrated", seed=1)
+    wanted = [synthesis.marginal([name], weighted=True) for name in ("area", "owner")]
+    share = drawn.loc[drawn["area"] == "a", "weight"].sum() / drawn["weight"].sum()
+    both = sorted([wanted[0]["a"] / wanted[0].sum(), wanted[1]["y"] / wanted[1].sum()])
+    assert both[0] - 1e-6 <= share <= both[1] + 1e-6
+    # Totals say of the owners what they say of the areas.
+    with_totals = synthesis.sample(weighted="calibrated", totals=AREAS, seed=1)
+    sums = with_totals["weight"].groupby(with_totals["area"]).sum()
+    assert sums.tolist() == pytest.approx([9000, 11000], rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
