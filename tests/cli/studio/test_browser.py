@@ -37,6 +37,9 @@ COVERED = """(() => {
         if (document.activeElement === each && !isSeen(each))
             found.push(`covered: ${each.name || each.textContent}`);
     }
+    const bar = document.querySelector(".sticky")?.offsetHeight ?? 0;
+    if (bar > (parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom) || 0))
+        found.push(`the bar of ${bar} pixels is higher than what is kept free for it`);
     scrollTo(0, 0);
     return found; })()"""
 """What has the focus, and is hidden by a bar of buttons or lies outside of the window."""
