@@ -336,14 +336,15 @@ class _Run:
     def score_pairs(self, survey: Survey, rho: Fraction) -> tuple[Survey, Dependences]:
         """Score how much all pairs depend, and say by which survey to go on.
 
-        With an earlier release it is scored how far pairs are from what that says. If everything
-        has moved, the rest goes as if there had been none, but for what that look cost.
+        With an earlier release it is scored how far pairs are from what that says, unless columns
+        show that everything has moved. If it has, the rest goes as if there had been none.
         """
         if self._earlier is None:
             return survey, survey.score_independence(rho)
-        drifted = self._earlier.score_drift(survey, self.candidates, rho)
         if not self._earlier.has_moved:
-            return survey, drifted
+            drifted = self._earlier.score_drift(survey, self.candidates, rho)
+            if not self._earlier.has_moved:
+                return survey, drifted
         afresh = self._survey_by({})
         return afresh, afresh.score_independence(rho)
 

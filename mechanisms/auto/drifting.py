@@ -50,6 +50,10 @@ _MOVED = 0.5
 """Squared drift of all pairs, as a share of their squared dependences, above which nothing of the earlier
 release is used: scores of independence then say more of what depends on what.
 """
+_COLUMNS_MOVED = 0.07
+"""Mean total variation distance of columns above which the same holds, and pairs are not even scored: of
+records of which so many changed in each column, pairs have lost a third of what they depend and more.
+"""
 _MOST_NAMED = 10
 """Pairs that the certificate names, those that moved most."""
 
@@ -69,6 +73,7 @@ class _Column(NamedTuple):
 
     earlier: FloatArray
     earlier_variance: float
+    """Of its noise and its drift."""
     now: FloatArray
     now_variance: float
     both: FloatArray
@@ -145,6 +150,15 @@ class Drifting:
         for name, (before, now) in compared.items():
             drift = drifts[name]
             self._columns[name] = _weighed(before, now, drift, total=self._total)
+        if self._look is None and self._columns:
+            self.has_moved = float(np.mean(list(self._distances().values()))) > _COLUMNS_MOVED
+
+    def _distances(self) -> dict[str, float]:
+        """The total variation distance that each column moved."""
+        return {
+            name: float(np.abs(column.both - column.earlier).sum()) / (2.0 * self._total)
+            for name, column in self._columns.items()
+        }
 
     def carry(self, released: Sequence[LinearMeasurement]) -> tuple[LinearMeasurement, ...]:
         """What the earlier release still says, moved to where this table's columns are by all that is
@@ -155,7 +169,8 @@ class Drifting:
             # What was measured since says more of the drift than scores could.
             self._estimate_drift(released)
         elif self._look is None:
-            # Of pairs no drift is known; columns are compared whatever noise hides.
+            # Of pairs no drift is known; columns are compared whatever noise hides, and those that
+            # moved weigh next to nothing.
             self._kept = [
                 LinearMeasurement((name,), column.earlier, sqrt(column.earlier_variance))
                 for name, column in self._columns.items()
@@ -163,10 +178,7 @@ class Drifting:
         beyond = self._beyond_columns()
         self.carried = tuple(self._moved_to_now(each, beyond) for each in self._kept)
         self.findings = {
-            "columns": {
-                name: _rounded(np.abs(column.both - column.earlier).sum() / (2.0 * self._total))
-                for name, column in self._columns.items()
-            },
+            "columns": {name: _rounded(each) for name, each in self._distances().items()},
             "pairs": self._moved_pairs,
             "carried": len(self.carried),
         }
@@ -576,7 +588,7 @@ def _weighed(before: _Counts, now: _Counts, drift: float, *, total: float) -> _C
     both = (before.counts / spread + now.counts / now.variance) / precision
     return _Column(
         earlier=before.counts,
-        earlier_variance=before.variance,
+        earlier_variance=float(np.mean(spread)),
         now=now.counts,
         now_variance=now.variance,
         both=total * on_simplex(both / total),

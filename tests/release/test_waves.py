@@ -204,6 +204,22 @@ def test_a_certificate_says_what_it_builds_on(first, second):
     assert all("together, for who is in both" in text for text in lines)
 
 
+def n_looks(synthesis):
+    """How often all 15 pairs were scored."""
+    return sum(event.get("n_candidates") == 15 for event in synthesis.certificate["events"])
+
+
+def test_where_all_columns_moved_no_look_at_pairs_is_paid_for_that(first):
+    """As much is scored as without an earlier release: columns say that nothing is as it was."""
+    chance = np.random.default_rng(2)
+    moved = people(0)
+    for name, levels in LEVELS.items():
+        moved.loc[chance.random(len(moved)) < 0.5, name] = levels[-1]
+    now = release(moved, first)
+    assert n_looks(now) == n_looks(release(moved)) > 0
+    assert {len(each.clique) for each in now.carried} <= {1}
+
+
 def test_losses_add_up_in_rho_where_both_are_accounted_for_alike():
     def ledger(epsilon, **settings):
         settings = {"adjacency": Adjacency.ADD_REMOVE, "accounting": Accounting.GDP} | settings
