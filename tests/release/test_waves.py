@@ -103,6 +103,7 @@ def test_a_table_that_did_not_move_is_known_better(first, alone):
 def test_a_table_that_moved_is_not_taken_for_the_earlier_one(first, alone, monkeypatch):
     moved = people(1, has_moved=True)
     assert mean_error(moved, first) < 1.5 * alone[1]
+    monkeypatch.setattr(home(Drifting), "_COLUMNS_MOVED", np.inf)  # one did
     monkeypatch.setattr(
         home(Drifting), "expected_turnovers", lambda observed: dict.fromkeys(observed, 0.0)
     )
@@ -112,7 +113,8 @@ def test_a_table_that_moved_is_not_taken_for_the_earlier_one(first, alone, monke
 def test_without_its_noise_an_earlier_release_is_believed_too_much(alone, monkeypatch):
     table = people(0)
     noisy = release(table, epsilon=0.05)
-    monkeypatch.setattr(home(Drifting), "_MOVED", np.inf)  # or it would not be used at all
+    for limit in ("_MOVED", "_COLUMNS_MOVED"):  # or it would not be used at all
+        monkeypatch.setattr(home(Drifting), limit, np.inf)
     assert mean_error(table, noisy, 2) < 1.5 * alone[0]
     exact = [replace(m, stddev=1e-3) for m in noisy.measurements]
     monkeypatch.setattr(home(Drifting), "pooled", lambda *_: exact)
