@@ -185,7 +185,7 @@ def csv_of(frame):
     return frame.to_csv(index=False).encode()
 
 
-def run_cli(folder, content, monkeypatch, *more):
+def run_cli(folder, content, monkeypatch, *more, epsilon="0.1"):
     """Everything that one run of the command leaves: exit code, streams, names of files,
     certificate, header, types.
     """
@@ -203,7 +203,7 @@ def run_cli(folder, content, monkeypatch, *more):
         "-o",
         "out.csv",
         "--epsilon",
-        "0.1",
+        epsilon,
         "--delta",
         "1e-9",
         "--accounting",
@@ -253,10 +253,13 @@ def test_the_command_line_shows_nothing(odd, tmp_path, monkeypatch, capfd):
 
 
 def test_the_command_line_shows_no_person(tmp_path, monkeypatch, capfd):
-    more = ("--unit", "person", "--max-rows-per-unit", "4", "--epsilon", "0.5")
+    more = ("--unit", "person", "--max-rows-per-unit", "4")
     table, neighbour = neighbours_by_person(9, {"town": "unique", "price": "1e300"})
     one, other = (
-        (run_cli(tmp_path / name, csv_of(frame), monkeypatch, *more), capfd.readouterr())
+        (
+            run_cli(tmp_path / name, csv_of(frame), monkeypatch, *more, epsilon="0.5"),
+            capfd.readouterr(),
+        )
         for name, frame in (("one", table), ("other", neighbour))
     )
     assert one == other

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.homes import home
+from helpers.paths import ROOT
 
 import synthdp
 from synthdp.core import MissingExtraError
@@ -187,7 +188,7 @@ def test_models_of_lomas_core_ask_and_read_the_answer(tmp_path):
         pytest.skip(f"lomas-core is not installed in {MAX_SECONDS} s: {type(error).__name__}")
     code = f"""
 import sys
-sys.path[:0] = [{str(tmp_path)!r}, {str(Path(__file__).parent)!r}]
+sys.path[:0] = [{str(tmp_path)!r}, {str(Path(__file__).parent)!r}, {str(ROOT / "tests")!r}]
 from lomas_core.models.requests import SmartnoiseSynthQueryModel, SmartnoiseSynthRequestModel
 from lomas_core.models.responses import CostResponse, Job, QueryResponse
 from test_lomas import METADATA, REQUEST, Connector, synthdp

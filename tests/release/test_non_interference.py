@@ -545,13 +545,13 @@ def nothing(_patch):
 
 
 FAILURES = {
-    "disk full": (full_disk, [], 1),
-    "Ctrl-C at the second answer": (interrupted, [], 130),
-    "budget refused": (nothing, ["--budget", "small.budget"], 3),
-    "no such folder": (nothing, ["-o", "nowhere/out.csv"], 1),
-    "a column too few": (nothing, ["-s", "other.json"], 1),
-    "an epsilon of nothing": (nothing, ["--epsilon", "0"], 2),
-    "the journal fails at the end": (stopped_journal, [], 1),
+    "disk full": (full_disk, {}, 1),
+    "Ctrl-C at the second answer": (interrupted, {}, 130),
+    "budget refused": (nothing, {"--budget": "small.budget"}, 3),
+    "no such folder": (nothing, {"-o": "nowhere/out.csv"}, 1),
+    "a column too few": (nothing, {"-s": "other.json"}, 1),
+    "an epsilon of nothing": (nothing, {"--epsilon": "0"}, 2),
+    "the journal fails at the end": (stopped_journal, {}, 1),
 }
 
 
@@ -583,30 +583,10 @@ def test_a_run_that_fails_says_the_same_whatever_the_records(name, tmp_path):
                 ],
             )
             break_it(patch)
-            run = [
-                "run",
-                "in.csv",
-                "-s",
-                "in.json",
-                "-o",
-                "out.csv",
-                "--epsilon",
-                "1",
-                "--delta",
-                "1e-6",
-            ]
-            run += [
-                "--mechanism",
-                "independent",
-                "--journal",
-                "j",
-                "-vv",
-                "--seed",
-                "1",
-                "--rows",
-                "5",
-                *more,
-            ]
+            options = {"-s": "in.json", "-o": "out.csv", "--epsilon": "1", "--delta": "1e-6"}
+            options |= {"--mechanism": "independent", "--journal": "j", "--seed": "1"}
+            options |= {"--rows": "5"} | more
+            run = ["run", "in.csv", "-vv", *(word for each in options.items() for word in each)]
             seen = of_command_line(place, run)
         said = [
             line for line in seen.said if "fitting: " not in line
