@@ -229,13 +229,7 @@ class Budget:
         """
         with self._open() as file:
             entries = self._entries(file)
-            # A budget file that was restored from a backup lacks later charges: the answers are
-            # paid for nowhere then, and must not be released.
-            if journal.run not in entries.runs:
-                raise PrivacyError(
-                    f"budget {self.path!r}: the charge for the run of journal {journal.path!r} is gone, so this is an "
-                    "older copy: restore the budget, or give the same command again, which charges the run again"
-                )
+            self._check_there(entries, journal)
             self._check_answers(entries, journal.run, journal.hashes, journal.path)
             # Both are needed: the answers may be those that were released, and yet not be paid for
             # since.
@@ -245,22 +239,25 @@ class Budget:
                     {"kind": "end", "run": journal.run, "journal_head": journal.head, "when": now()}
                 )
 
-    def give_back(self, ledger: PrivacyLedger, journal: Journal) -> bool:
+    def give_back(self, ledger: PrivacyLedger, journal: Journal, *, is_all: bool) -> bool:
         """Have back what a run that stops for good did not spend; whether it has anything back, now
         or before.
 
-        To be called once the run asks nothing more, with a journal that holds no answer that the
-        ledger has not paid for. What may still be asked is charged again first, by `charge`. An
-        entry follows from answers that were paid for, so it tells nothing of records besides.
+        To be called before the run says why it stopped, which makes its answers a release: no copy
+        of its journal with other ones may become one then. Nothing is given back unless ``is_all``:
+        the journal holds no answer that the ledger has not paid for. What may still be asked is
+        charged again first, by `charge`. An entry follows from answers that were paid for, so it
+        tells nothing of records besides.
 
         Raises as `end`.
         """
         with self._open() as file:
             entries = self._entries(file)
             run = journal.run
-            if run not in entries.runs or run in entries.ended:
-                return False
+            self._check_there(entries, journal)
             self._check_answers(entries, run, journal.hashes, journal.path)
+            if run in entries.ended:
+                return False
             if run in entries.returned:
                 return True
             whole = entries.runs[run]
@@ -270,7 +267,8 @@ class Budget:
                 rho=whole.rho - spent.rho,
                 delta=whole.delta - spent.delta,
             )
-            if left.rho <= 0:
+            if not is_all or left.rho <= 0:
+                self._note_told(file, entries, run, journal.hashes, journal.n_asked)
                 return False
             noted = {"kind": "returned", "run": run, "journal_head": journal.head}
             file.append({**noted, **cost_to_dict(left), "when": now()})
@@ -305,11 +303,7 @@ class Budget:
                 )
             self._check_answers(entries, run, hashes, path)
             self._check_charged(entries, run, hashes, path)
-            # The same answers a second time are no second release, so they get no second line.
-            if hashes[-1] not in (entries.ended.get(run), *entries.told.get(run, ())):
-                file.append(
-                    {"kind": "rescued", "run": run, "journal_head": hashes[-1], "when": now()}
-                )
+            self._note_told(file, entries, run, hashes, len(hashes))
 
     def add(
         self,
@@ -427,6 +421,28 @@ class Budget:
             f"budget {self.path!r}: it protects by {names[0]} and the run by {names[1]}; such costs do not add up: "
             "run with the unit and adjacency of the budget"
         )
+
+    def _note_told(
+        self, file: ChainedFile, entries: Entries, run: str, hashes: Sequence[str], n_asked: int
+    ) -> None:
+        """Note that the first lines of a journal are a release.
+
+        The same answers a second time are no second release, so they get no second line.
+        """
+        told = entries.told.get(run, ())
+        if run not in entries.ended and not any(each in told for each in hashes[n_asked - 1 :]):
+            head = hashes[n_asked - 1]
+            file.append({"kind": "rescued", "run": run, "journal_head": head, "when": now()})
+
+    def _check_there(self, entries: Entries, journal: Journal) -> None:
+        """Refuse a run whose charge is gone: a budget file that was restored from a backup lacks
+        later ones, so that its answers are paid for nowhere, and must not be released.
+        """
+        if journal.run not in entries.runs:
+            raise PrivacyError(
+                f"budget {self.path!r}: the charge for the run of journal {journal.path!r} is gone, so this is an "
+                "older copy: restore the budget, or give the same command again, which charges the run again"
+            )
 
     def _check_again(self, entries: Entries, journal: Journal, cost: Cost) -> None:
         """Refuse a run that was charged before, but is not the same any more."""

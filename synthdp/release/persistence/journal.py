@@ -149,6 +149,14 @@ class Journal:
         return self._file.hashes
 
     @property
+    def n_asked(self) -> int:
+        """How many lines are known to whoever knows the answers that were asked for so far."""
+        n_lines = self._next
+        while n_lines > 1 and remark_at(self._file, n_lines - 1) is not None:
+            n_lines -= 1
+        return n_lines
+
+    @property
     def n_made(self) -> int:
         """How many answers were new."""
         return self._n_made

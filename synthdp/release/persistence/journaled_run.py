@@ -9,7 +9,7 @@ from logging import INFO
 from os import PathLike
 from typing import Any, final
 
-from synthdp.core.errors import SynthdpError
+from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
 from synthdp.core.event_log import log
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
@@ -203,15 +203,23 @@ class JournaledRun:
         spend.
 
         The journal first: where a process is killed in between, the budget keeps the larger charge.
-        Nothing that fails here is worth more than why the run stopped, and each leaves that charge.
+        A disk that fails here is worth less than why the run stopped, and leaves that charge.
+
+        Raises `PrivacyError` if another copy of the journal became another release: why this one
+        stopped would be a second one for the price of one, and is not said.
         """
         if not is_over_input or self._is_part or self._ledger is None:
             return
-        with suppress(SynthdpError):
-            # Answers of a run that once went on beyond this question are spent, too.
-            is_all = self._journal.stop()
-            if self._budget is not None:
-                self._is_returned = is_all and self._budget.give_back(self._ledger, self._journal)
+        try:
+            with suppress(DataFileError):
+                # Answers of a run that once went on beyond this question are spent, too.
+                is_all = self._journal.stop()
+                if self._budget is not None:
+                    self._is_returned = self._budget.give_back(
+                        self._ledger, self._journal, is_all=is_all
+                    )
+        except PrivacyError as refused:
+            raise refused from None  # not beside what is not to be said
 
     @property
     def after_stop(self) -> str:

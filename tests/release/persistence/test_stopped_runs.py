@@ -4,6 +4,7 @@ for nothing.
 
 import json
 import shutil
+import traceback
 from fractions import Fraction
 from pathlib import Path
 
@@ -137,9 +138,9 @@ def test_a_kill_leaves_the_larger_charge_and_the_next_run_has_it_back(name, path
     with pytest.MonkeyPatch.context() as patch:
         method = getattr(Journal if name == "stop" else Budget, name)
 
-        def killed(self, *arguments):
+        def killed(self, *arguments, **more):
             if name == "stop":
-                method(self, *arguments)
+                method(self, *arguments, **more)
             raise StopError
 
         patch.setattr(Journal if name == "stop" else Budget, name, killed)
@@ -153,7 +154,7 @@ def test_a_kill_leaves_the_larger_charge_and_the_next_run_has_it_back(name, path
 def test_a_budget_that_cannot_be_written_keeps_the_charge_and_the_run_says_why_it_stopped(
     path, budget, monkeypatch
 ):
-    def full(*_):
+    def full(*_, **__):
         raise synthdp.core.errors.DataFileError("budget: the disk is full")
 
     monkeypatch.setattr(Budget, "give_back", full)
@@ -186,6 +187,37 @@ def test_nothing_is_asked_that_no_budget_pays_for(path, budget, monkeypatch):
     with pytest.raises(PrivacyError, match="gave back what it had not spent"):
         synthdp.from_journal(copy, budget=budget)
     assert synthdp.from_journal(path).measurements
+    assert kinds(budget) == ["run", "returned"]
+
+
+def test_what_one_copy_said_of_its_input_no_other_copy_says_by_other_noise(path, budget):
+    """Killed after it had gone on anyway, a run says why it stops, and gives nothing back."""
+    assert stops(lambda: run(path, budget), 1)
+    copy = Path(shutil.copy(path, path.with_name("copy")))
+    assert stops(lambda: run(path, budget, anyway=True), 2)
+    for _ in range(2):
+        stopped(path, budget)
+        with pytest.raises(PrivacyError, match="other answers became a release already"):
+            run(copy, budget)
+    assert kinds(budget) == ["run", "rescued"]
+    run(path, budget, anyway=True)
+    assert kinds(budget) == ["run", "rescued", "end"]
+
+
+def test_of_two_copies_that_stop_at_once_one_says_why(path, budget, monkeypatch):
+    assert stops(lambda: run(path, budget), 1)
+    copy = Path(shutil.copy(path, path.with_name("copy")))
+    stop = Journal.stop
+
+    def overtaken(journal):
+        monkeypatch.setattr(Journal, "stop", stop)
+        stopped(path, budget)
+        return stop(journal)
+
+    monkeypatch.setattr(Journal, "stop", overtaken)
+    with pytest.raises(PrivacyError, match="other answers became a release already") as caught:
+        run(copy, budget)
+    assert "could not be read" not in "".join(traceback.format_exception(caught.value))
     assert kinds(budget) == ["run", "returned"]
 
 
