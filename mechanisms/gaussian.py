@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import ClassVar, final
 
@@ -63,6 +64,8 @@ class Gaussian(Mechanism):
         # What is published costs nothing, so its share goes to the others.
         weights = {clique: weights[clique] for clique in engine.unknown(weights)}
         shares = planned_shares(domain, weights) if weights else {}
+        if not shares:  # Of published shares nobody knows how many records they are of.
+            shares = dict.fromkeys(engine.unknown([()]), Fraction(1))
         # Nothing is selected, so no answer decides what is asked next: order is of no account.
         for clique, share in steps(report, "measuring the workload", shares.items()):
             table.measure(clique, rho=budget * share)

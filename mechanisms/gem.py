@@ -78,6 +78,8 @@ class GEM(Mechanism):
         fit = rough_fit(engine, domain, constraints)
         model: Model | None = None
         candidates = measurable_subsets(workload, domain, engine, max_cells=self.max_cells)
+        # Of nothing that is left to measure, as where all is published, there are no rounds.
+        rounds = rounds if candidates else 0
         for done in steps(report, "selecting and measuring", range(rounds)):
             model = fit(table.released, warm_start=model)
             measure_worst(

@@ -65,7 +65,7 @@ def error_bounds(
     workload
         The marginals to bound.
     measurements
-        All measurements; the last one is of what the last selection chose.
+        All measurements, that of what the last selection chose among them.
     last
         The last selection.
     sensitivity
@@ -79,7 +79,9 @@ def error_bounds(
     bounds: list[dict[str, object]] = []
     # The last selection bounds what all it passed over can err by; one number serves all
     # unsupported marginals.
-    offer = _offer(last, measurements[-1], sensitivity)
+    # What is published is answered, too, and stands before all that was paid for.
+    chosen = next(each for each in reversed(measurements) if each.clique == last.clique)
+    offer = _offer(last, chosen, sensitivity)
     for clique, fitted in zip(workload.cliques, model.marginals(workload.cliques), strict=True):
         average = _average(clique, measurements)
         bound: float | None = None

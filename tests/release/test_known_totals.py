@@ -124,6 +124,37 @@ def test_rows_of_every_kind_of_mechanism_meet_totals(mechanism):
     assert off(synthesis.sample(seed=1), known) == 0
 
 
+def shares(table, *names):
+    known = totals(table, *names)
+    return known.assign(count=known["count"] / len(table)).rename(columns={"count": "share"})
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "of"), [("aim", totals), ("gem", totals), ("gaussian", shares)]
+)
+def test_a_table_that_is_published_whole_leaves_nothing_to_measure(mechanism, of):
+    """Each of these failed where nothing was left to select or to count."""
+    sizes = {"town": 3, "sex": 2, "job": 4}
+    chance = np.random.default_rng(0)
+    table = pd.DataFrame({name: chance.integers(n, size=300) for name, n in sizes.items()})
+    rows = table.assign(age=0)
+    fields = [
+        {"name": name, "type": "integer", "constraints": {"enum": list(range(n)), "required": True}}
+        for name, n in sizes.items()
+    ]
+    run = {"mechanism": mechanism, "epsilon": 1.0, "delta": 1e-6, "known": of(rows, *sizes)}
+    drawn = synthdp.synthesize(table, {"fields": fields}, **run).sample(300, seed=1)
+    assert off(drawn.assign(age=0), totals(rows, *sizes)) == 0
+
+
+def test_shares_beside_counts_are_of_as_many_records():
+    """A column that only published shares tell was taken to be measured: the run failed."""
+    table = people()
+    known = [totals(table, "town"), shares(table, "town", "sex")]
+    drawn = release(table, known, mechanism="mst").sample(seed=1)
+    assert off(drawn, totals(table, "town", "sex")) <= 1
+
+
 def test_a_number_of_records_that_is_known_is_no_question_of_noise():
     table = people(60)
     synthesis = release(table, totals(table, "town"), epsilon=0.01)

@@ -68,17 +68,17 @@ class KnownTotalsEngine(Engine):
     def known(self) -> Sequence[LinearMeasurement]:
         """All parts of known counts, and what the other engine knows: nothing need be paid for them.
 
-        Of shares the number of records is not known, so that columns are still measured.
+        Of shares alone the number of records is not known, so that columns are still measured.
         """
-        own: dict[frozenset[str], LinearMeasurement] = {}
-        for marginal in self.marginals:
-            if marginal.total is None:
-                continue
+        if self.total is None:
+            return tuple(self.inner.known)
+        total = np.array(float(self.total))
+        own = {frozenset[str](): LinearMeasurement((), total, MIN_STDDEV)}
+        # Shares beside counts are of as many records.
+        for marginal in sorted(self.marginals, key=lambda each: each.total is None):
             for part in subsets(marginal.whole[:_MAX_WIDTH]):
-                values = marginal.total * marginal.summed(part)
+                values = self.total * marginal.summed(part)
                 own.setdefault(frozenset(part), LinearMeasurement(part, values, MIN_STDDEV))
-        if self.total is not None:
-            own[frozenset()] = LinearMeasurement((), np.array(float(self.total)), MIN_STDDEV)
         return (*self.inner.known, *own.values())
 
     def known_shares(self, clique: Clique) -> NDArray[np.float64] | None:
