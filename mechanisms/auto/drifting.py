@@ -200,7 +200,8 @@ class Drifting:
         columns = survey.column_errors(
             {(name,): column.variance for name, column in self._columns.items()}
         )
-        resolved = [(m, _resolution(resolutions, m)) for m in self._measured]
+        # A total tells nothing of columns.
+        resolved = [(m, _resolution(resolutions, m)) for m in self._measured if m.clique]
         planned = [
             (ResolvedClique(m.clique, number), m) for m, number in resolved if number is not None
         ]

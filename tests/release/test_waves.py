@@ -313,6 +313,16 @@ def test_a_release_of_columns_alone_is_carried_as_columns(first):
     assert synthesis.certificate["prior"]["moved"]["pairs"] == []
 
 
+def test_an_earlier_release_that_counted_records_alone_can_be_built_on():
+    """All else was published there: a marginal of no column has no resolution."""
+    schema = {"fields": SCHEMA["fields"][:2]}
+    table = people(0, 300)[["town", "job"]]
+    known = table.value_counts(normalize=True).rename("share").reset_index()
+    earlier = release(table, schema=schema, mechanism="gaussian", known=known)
+    assert [each.clique for each in earlier.measurements] == [()]
+    assert ("town",) in [each.clique for each in release(table, earlier, schema).measurements]
+
+
 @pytest.mark.usefixtures("one_run")
 def test_a_wave_tells_nothing_of_the_records_but_its_answers(first, tmp_path, monkeypatch):
     tables = {"given": people(0), "none": people(0, 0), "others": people(5, 700, has_moved=True)}
