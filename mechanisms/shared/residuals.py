@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.measurement import FloatArray, LinearMeasurement
+from synthdp.core.measurement import MIN_STDDEV, FloatArray, LinearMeasurement
 
 
 def best_linear_estimates(
@@ -111,9 +111,9 @@ def best_linear_estimates(
             tables[position], [clique.index(name) for name in domain.varying(names)]
         )
         values = values.reshape(domain.project(names).shape)
-        estimates.append(
-            LinearMeasurement(tuple(names), values.copy(), float(np.sqrt(variances[position])))
-        )
+        # Of what is published several times there is less noise than any measurement has.
+        stddev = max(float(np.sqrt(variances[position])), MIN_STDDEV)
+        estimates.append(LinearMeasurement(tuple(names), values.copy(), stddev))
     return estimates
 
 

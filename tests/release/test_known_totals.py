@@ -147,6 +147,18 @@ def test_a_table_that_is_published_whole_leaves_nothing_to_measure(mechanism, of
     assert off(drawn.assign(age=0), totals(rows, *sizes)) == 0
 
 
+def test_a_column_of_one_level_tells_no_more_than_what_is_published():
+    """Estimates of both together had less noise than any measurement can."""
+    table = people()[["town", "job"]].assign(sex="f", age=0)
+    one = {"name": "sex", "type": "string", "constraints": {"enum": ["f"], "required": True}}
+    known = totals(table, "town", "job")
+    run = {"mechanism": "gaussian", "workload": "3-way", "epsilon": 1.0, "delta": 1e-6}
+    drawn = synthdp.synthesize(
+        table.drop(columns="age"), {"fields": [FIELDS[0], one, FIELDS[3]]}, known=known, **run
+    ).sample(seed=1)
+    assert off(drawn.assign(age=0), known) == 0
+
+
 def test_shares_beside_counts_are_of_as_many_records():
     """A column that only published shares tell was taken to be measured: the run failed."""
     table = people()
