@@ -111,13 +111,19 @@ def still_told(
         if any(tells) or not tells:
             carried.append((each.measurement, precision))
     carried += _marginals(unused, left, limits, resolutions)
-    return [
+    tables = [
         LinearMeasurement(
             each.clique, each.values, sqrt(1.0 / (precision * each.values.size)), each.coarsening
         )
         for each, precision in carried
-        if L1_OF_NOISE * sqrt(each.values.size / precision) <= _USELESS * total
     ]
+    return [table for table in tables if is_useful(table, total=total)]
+
+
+def is_useful(table: LinearMeasurement, *, total: float) -> bool:
+    """Whether the noise of a table is expected to be no more than the table itself."""
+    stddev = sqrt(float(table.variance.mean()))
+    return L1_OF_NOISE * table.values.size * stddev <= _USELESS * total
 
 
 class _Marginal(NamedTuple):

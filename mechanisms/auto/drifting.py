@@ -26,7 +26,7 @@ from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_tot
 from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import on_simplex, raked
 from synthdp.mechanisms.auto.candidates import Candidates
-from synthdp.mechanisms.auto.carrying import Earlier, earlier_parts, still_told
+from synthdp.mechanisms.auto.carrying import Earlier, earlier_parts, is_useful, still_told
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
 from synthdp.mechanisms.auto.resolutions import Groups, Resolutions, ResolvedClique
@@ -175,11 +175,13 @@ class Drifting:
             self._estimate_drift(released)
         elif self._look is None:
             # Of pairs no drift is known; columns are compared whatever noise hides, and those that
-            # moved weigh next to nothing.
-            self._kept = [
+            # moved weigh next to nothing. Where noise hides how many records the earlier release
+            # had, theirs is beyond all bounds once they are scaled: engines take no such column.
+            columns = [
                 LinearMeasurement((name,), column.earlier, sqrt(column.earlier_variance))
                 for name, column in self._columns.items()
             ]
+            self._kept = [each for each in columns if is_useful(each, total=self._total)]
         beyond = self._beyond_columns()
         self.carried = tuple(self._moved_to_now(each, beyond) for each in self._kept)
         self.findings = {

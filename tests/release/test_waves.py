@@ -313,6 +313,22 @@ def test_a_release_of_columns_alone_is_carried_as_columns(first):
     assert synthesis.certificate["prior"]["moved"]["pairs"] == []
 
 
+def test_columns_that_are_noise_alone_are_not_carried():
+    """Scaled from no records to many, their noise was beyond what engines take beside published
+    totals: the run failed after it had paid.
+    """
+    schema = {"fields": SCHEMA["fields"][:2]}
+    none, many = (people(0, n_rows)[["town", "job"]] for n_rows in (0, 3000))
+    # Noise has one empty table in two at no records, or fewer.
+    some = (release(none, schema=schema, mechanism="independent", epsilon=0.01) for _ in range(60))
+    earlier = next(each for each in some if each.model.total <= 1.0)
+    wave = release(many, earlier, schema, epsilon=3.0)
+    for each in wave.evidence[len(wave.measurements) :]:
+        assert each.values.size * float(np.max(each.stddev)) < 2 * len(many)
+    known = many["town"].value_counts().rename("count").reset_index()
+    assert release(many, earlier, schema, epsilon=20.0, known=known).measurements
+
+
 def test_an_earlier_release_that_counted_records_alone_can_be_built_on():
     """All else was published there: a marginal of no column has no resolution."""
     schema = {"fields": SCHEMA["fields"][:2]}
