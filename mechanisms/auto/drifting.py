@@ -478,9 +478,9 @@ class _Drift:
             return 0.0
         if clique in self._pairs:
             scored, square = self._pairs[clique]
-            ratio = self.resolutions.shown_share(clique, number) / self.resolutions.shown_share(
-                clique, scored
-            )
+            seen = self.resolutions.shown_share(clique, scored)
+            # An earlier release that merged all levels of a column showed nothing.
+            ratio = self.resolutions.shown_share(clique, number) / seen if seen > 0 else 0.0
             if number > scored:
                 # Beyond what was scored: as if all of it were records that were replaced.
                 ratio = max(

@@ -329,6 +329,19 @@ def test_columns_that_are_noise_alone_are_not_carried():
     assert release(many, earlier, schema, epsilon=20.0, known=known).measurements
 
 
+def test_an_earlier_release_that_merged_all_levels_can_be_built_on():
+    """Of a table of few records mst merges all levels of a pair, which then shows no drift: the run
+    failed after it had paid.
+    """
+    table = pd.DataFrame({name: np.arange(400) % 40 for name in "ab"})
+    column = {"type": "integer", "constraints": {"enum": list(range(40)), "required": True}}
+    schema = {"fields": [{"name": name, **column} for name in "ab"]}
+    earlier = release(table[:0], schema=schema, mechanism="mst", epsilon=1000.0)
+    assert (1, 1) in [each.values.shape for each in earlier.measurements]
+    wave = release(table, earlier, schema, epsilon=3.0)
+    assert all(np.isfinite(each.values).all() for each in wave.evidence)
+
+
 def test_an_earlier_release_that_counted_records_alone_can_be_built_on():
     """All else was published there: a marginal of no column has no resolution."""
     schema = {"fields": SCHEMA["fields"][:2]}
