@@ -42,5 +42,7 @@ from synthdp.learning.reading import is_empty as is_empty
 from synthdp.learning.reading import unread_share as unread_share
 from synthdp.learning.refilling import refilled as refilled
 from synthdp.learning.search_grid import SearchGrid as SearchGrid
+from synthdp.learning.settling import bin_counts as bin_counts
+from synthdp.learning.settling import settled as settled
 from synthdp.learning.support import support_of as support_of
 from synthdp.learning.unused_levels import levels_without_records as levels_without_records

@@ -2,10 +2,11 @@
 them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,13 @@ with two in a cell nobody could tell which of them has records.
 
 OTHER_SIDE = 5.0
 """The same where 0 is the outermost value that is held: beyond it most columns have none."""
+
+
+class Counted(NamedTuple):
+    """A noisy number of records, and its variance."""
+
+    n_records: float
+    variance: float
 
 
 @final
@@ -150,6 +158,25 @@ class ColumnHistogram:
     def cells_of(self, points: Ints) -> NDArray[np.intp]:
         """The cell that each point lies in."""
         return np.searchsorted(self.starts, points, side="right") - 1
+
+    def held(self, begin: float, stop: float) -> Counted:
+        """How many records lie from one grid point up to another, and the variance of that.
+
+        A cell that they cut is taken to hold its records anywhere in it, and so is what lies beyond
+        all cells.
+        """
+        overlap = np.minimum(self.starts[1:], stop) - np.maximum(self.starts[:-1], begin)
+        parts = np.clip(overlap / self.widths, 0.0, 1.0)
+        count = float(parts @ self.counts)
+        cut = float(parts * (1 - parts) @ np.square(np.maximum(self.counts, 0.0)))
+        variance = self.stddev**2 * float(np.square(parts).sum()) + cut
+        for beyond, is_there in (
+            (self.below, begin < self.starts[0]),
+            (self.above, stop > self.starts[-1]),
+        ):
+            if is_there:
+                count, variance = count + beyond, variance + self.stddev**2 + beyond**2
+        return Counted(count, variance)
 
     def between(self, first: int, stop: int) -> "ColumnHistogram":
         """The cells ``first .. stop - 1``."""
@@ -303,6 +330,15 @@ class ColumnHistogram:
             for start in split_evenly(begin, begin + width, pieces)
         ]
         return np.array([*starts, int(self.starts[-1])], dtype=np.int64)
+
+
+def held_between(looks: Sequence[ColumnHistogram], begin: float, stop: float) -> Counted:
+    """How many records lie from one grid point up to another by the look that tells it best, and the
+    variance of that; a look that does not reach so far tells nothing.
+    """
+    told = [each for each in looks if each.starts[0] <= begin and stop <= each.starts[-1]]
+    answers = [each.held(begin, stop) for each in told or looks[:1]]
+    return min(answers, key=lambda answer: answer.variance)
 
 
 def are_single(starts: Ints) -> bool:

@@ -1,14 +1,17 @@
 """Learning what a schema leaves open: each open column's domain, within one budget."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import sqrt
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.core.grid import Grid
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, steps
 from synthdp.learning.bins import (
     at_least_two,
@@ -39,10 +42,17 @@ from synthdp.learning.reading import (
     unread_share,
 )
 from synthdp.learning.search_grid import SearchGrid
+from synthdp.learning.settling import bin_counts, has_doubtful_bounds
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
+from synthdp.schema.schema import Schema
+
+Ints = NDArray[np.int64]
+
+OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], float], str]
+"""From noisy marginals over closed columns, and a share of unread values, to a caution."""
 
 IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 """Way out of a column whose values are all different."""
@@ -68,6 +78,31 @@ class LearntColumn:
     """
     is_read: bool = True
     """Whether that was looked at: of columns with declared bounds only bins are learnt."""
+    once_measured: OnceMeasured | None = None
+    """The caution anew once its bins were measured, of a column whose bounds were learnt."""
+
+    def cautioned(
+        self,
+        schema: Schema | None,
+        measurements: Sequence[LinearMeasurement],
+        unread: float = 0.0,
+    ) -> str:
+        """What a reader should know, given what was measured of the same records since.
+
+        Parameters
+        ----------
+        schema
+            All columns, closed; None if there is none yet. Where a rule had bounds of this one
+            widened, its bins are others than were learnt, and it is cautioned as it was learnt.
+        measurements
+            Noisy marginals over its codes.
+        unread
+            Which share of the records had a value that was not read, and was filled in.
+        """
+        if self.once_measured is None or schema is None or not measurements:
+            return self.caution
+        is_same = schema[self.column.name] == self.column
+        return self.once_measured(measurements, unread) if is_same else self.caution
 
 
 def learn_columns(
@@ -111,6 +146,7 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         )
     findings: dict[str, Any] = {}
     decimals, caution, unread = Decimals(column.decimals or 0, None), "", 0.0
+    once_measured: OnceMeasured | None = None
     if budget.for_decimals:
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
         findings["decimals"] = decimals.decimals
@@ -124,7 +160,8 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             decimals = decimals._replace(decimals=axis.grid.decimals)
             findings["decimals"] = decimals.decimals
         is_missing = learnt.infinite if learnt.infinite_share else 0.0
-        findings |= _learnt_bins(axis, learnt, min_mass) | learnt_missing(
+        edges = _bin_edges(axis, learnt, min_mass)
+        findings |= _learnt_bins(axis, learnt, edges) | learnt_missing(
             column, learnt.missing + is_missing, learnt.missing_stddev
         )
         lost = _lost(column, learnt)
@@ -138,15 +175,10 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             if not decimals.is_known:
                 known.pop("decimals", None)
             return LearntColumn(column=column.resolved(**known), caution=lost, is_read=False)
-        caution = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
-        emptiness, unread = _unread(values, learnt, budget)
-        caution = emptiness or caution
-        if column.template.required:
-            stddevs = (learnt.missing_stddev, learnt.present_stddev)
-            caution = (
-                missing_caution(column.template, learnt.missing, learnt.present, stddevs) or caution
-            )
-        caution = "; ".join(filter(None, (caution, lost)))
+        bare, unread = _bare(values, learnt, budget)
+        say = partial(_said, axis=axis, decimals=decimals, bare=bare, lost=lost)
+        caution = say(learnt)
+        once_measured = partial(_said_once_measured, learnt, edges, column.name, say)
     elif "missing" in column.open_parts:
         asks_spelling = column.template.learns_spelling
         n_ways = len(column.template.spellings) if asks_spelling else 1
@@ -159,7 +191,56 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         )
         unread = unread_share(histogram)
     problem = unread_problem(column.template, unread) if unread else ""
-    return LearntColumn(column=column.resolved(**findings), caution=caution, unread=problem)
+    return LearntColumn(
+        column=column.resolved(**findings),
+        caution=caution,
+        unread=problem,
+        once_measured=once_measured,
+    )
+
+
+def _said(learnt: Learnt, *, axis: SearchGrid, decimals: Decimals, bare: str, lost: str) -> str:
+    """A caution on a column of which not all is open that can be; ``bare`` says that it has next to
+    no values, ``lost`` that some were not kept.
+    """
+    column = axis.column
+    doubts = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
+    return "; ".join(filter(None, (bare or doubts, lost)))
+
+
+def _said_once_measured(
+    learnt: Learnt,
+    edges: Ints | None,
+    name: str,
+    say: Callable[[Learnt], str],
+    measurements: Sequence[LinearMeasurement],
+    unread: float,
+) -> str:
+    """The same once the bins were measured: whether its bounds are in doubt is judged anew.
+
+    Not where bins are declared, nor where a lone value has made-up ones beside it, or the grid has
+    become coarser, so that points are others.
+    """
+    overshoot = learnt.overshoot
+    if edges is None or overshoot is None:
+        return say(learnt)
+    if not np.array_equal(edges[[0, -1]], overshoot.density.starts[[0, -1]]):
+        return say(learnt)
+    counts = bin_counts(name, edges, measurements, unread)
+    return say(replace(learnt, settled=has_doubtful_bounds(overshoot, edges, counts)))
+
+
+def _bare(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
+    """A caution if a column of numbers or dates has next to no values, and the share of them that
+    are unread if nearly all.
+    """
+    template = budget.column.template
+    emptiness, unread = _unread(values, learnt, budget)
+    if not template.required:
+        return emptiness, unread
+    stddevs = (learnt.missing_stddev, learnt.present_stddev)
+    said = missing_caution(template, learnt.missing, learnt.present, stddevs)
+    return said or emptiness, unread
 
 
 def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
@@ -297,15 +378,20 @@ def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Le
     return learn_density(values, axis, rho=budget.rho, seeks_values=seeks_values(budget.column))
 
 
-def _learnt_bins(axis: SearchGrid, learnt: Learnt, min_mass: float) -> dict[str, Any]:
-    """Bounds, edges and shape, as far as they are open."""
+def _bin_edges(axis: SearchGrid, learnt: Learnt, min_mass: float) -> Ints | None:
+    """First grid points of bins, then the end; None where bins are declared."""
     column, density = axis.column, learnt.density
     if "bins" not in column.open_parts:
-        return learnt_range(axis, density)
+        return None
     if is_tree(column):
-        return learnt_bins(axis, density, at_least_two(density.starts))
+        return at_least_two(density.starts)
     if column.binning == "quantiles":
-        return learnt_bins(axis, density, quantile_edges(density, column.max_bins, min_mass))
-    return learnt_bins(
-        axis, density, even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
-    )
+        return quantile_edges(density, column.max_bins, min_mass)
+    return even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
+
+
+def _learnt_bins(axis: SearchGrid, learnt: Learnt, edges: Ints | None) -> dict[str, Any]:
+    """Bounds, edges and shape, as far as they are open."""
+    if edges is None:
+        return learnt_range(axis, learnt.density)
+    return learnt_bins(axis, learnt.density, edges)

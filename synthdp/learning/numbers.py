@@ -154,6 +154,9 @@ class Learnt:
     clipped: float = 0.0
     """Noisy count of records beyond declared bounds, which two cells have together."""
 
+    settled: bool | None = None
+    """Whether bounds are worth a word, once their bins were measured; None before."""
+
     @property
     def infinite_share(self) -> float:
         """Which share of the records has an infinite number, as far as that stands clear of noise;
@@ -174,6 +177,8 @@ class Learnt:
     @property
     def has_doubtful_bounds(self) -> bool:
         """Whether the bounds are worth a word."""
+        if self.settled is not None:
+            return self.settled
         if self.overshoot is not None:
             return self.overshoot.is_probable or self.overshoot.leaves_out_many
         return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
@@ -495,7 +500,9 @@ def _between_bounds(
     # Within the cell of a bound nothing tells where it lies.
     leaf = int(leaves.max()) - 1  # single values are exact
     first_leaf, last_leaf = leaves.tolist()
-    overshoot = Overshoot(density, support, looks[1], (first_leaf, last_leaf)).drawn_in()
+    overshoot = Overshoot(
+        density, support, looks[1], (first_leaf, last_leaf), tuple(looks[1:])
+    ).drawn_in()
     return overshoot.density, max(doubt, leaf / 2), overshoot
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.ends import PIECES
-from synthdp.learning.column_histograms import ColumnHistogram
+from synthdp.learning.column_histograms import ColumnHistogram, Counted
 from synthdp.learning.support import Ends, Support
 
 Ints = NDArray[np.int64]
@@ -71,6 +71,15 @@ class Overshoot:
     """The counts that say so."""
     leaves: tuple[int, int]
     """Grid points of the first and of the last cell: within it nothing tells where records end."""
+    looks: tuple[ColumnHistogram, ...] = ()
+    """These and closer looks at some of them."""
+    excess: tuple[Counted | None, Counted | None] = (None, None)
+    """How many more records than lie in them the first and the last bin were measured to have."""
+
+    @property
+    def all_looks(self) -> tuple[ColumnHistogram, ...]:
+        """The counts that say so, and those of closer looks."""
+        return self.looks or (self.look,)
 
     @property
     def is_probable(self) -> bool:
@@ -81,8 +90,9 @@ class Overshoot:
     def leaves_out_many(self) -> bool:
         """Whether many records are to be expected where no value is drawn."""
         first, stop = (int(each) for each in self.density.starts[[0, -1]])
-        beyond = _expected_beyond(stop, self.support.above, self.look, 1)
-        beyond += _expected_beyond(-first, self.support.below, self.look.mirrored(), -1)
+        below, above = self.excess
+        beyond = _expected_beyond(stop, self.support.above, self.look, 1, above)
+        beyond += _expected_beyond(-first, self.support.below, self.look.mirrored(), -1, below)
         return beyond > LEFT_OUT * (beyond + float(self.density.mass.sum()))
 
     @property
@@ -197,13 +207,23 @@ def _stops(ends: Ends, direction: int) -> tuple[Ints, Floats]:
     return (direction * ends.origin + distances).astype(np.int64), weights
 
 
-def _expected_beyond(stop: int, ends: Ends, look: ColumnHistogram, direction: int) -> float:
+def _expected_beyond(
+    stop: int, ends: Ends, look: ColumnHistogram, direction: int, excess: Counted | None
+) -> float:
     """How many records are to be expected from a point on, if all is seen so that they end above:
     as many as are counted up to each place where they may, and never fewer than none.
+
+    What was measured since counts as well, by its precision.
     """
     places, probabilities = _stops(ends, direction)
     held = np.append(0.0, np.cumsum(look.counts))
     counted = np.interp(places, look.starts, held) - np.interp(stop, look.starts, held)
+    if excess is not None:
+        cells = np.arange(len(held))
+        n_cells = np.interp(places, look.starts, cells) - np.interp(stop, look.starts, cells)
+        variances = look.stddev**2 * np.maximum(n_cells, 1.0)
+        share = excess.variance / (variances + excess.variance)
+        counted = share * counted + (1 - share) * excess.n_records
     return float(probabilities @ np.where(places > stop, np.maximum(counted, 0.0), 0.0))
 
 

@@ -61,6 +61,7 @@ from synthdp.schema.schema import Schema
 if TYPE_CHECKING:
     from synthdp.core.known_marginal import KnownMarginal
     from synthdp.data.records.derived_column import DerivedColumn
+    from synthdp.learning.learner import LearntColumn
     from synthdp.release.learnt_domain import LearntDomain
     from synthdp.release.prediction_quality import PrivateDerived
     from synthdp.release.prior_release import PriorRelease
@@ -156,6 +157,7 @@ class Release:
         self._stated = settings.stated | dict(stated) | self._known_facts | self._prior_facts
         self._randomness = randomness
         self._learnt_columns: dict[str, Column] = {}
+        self._learning: list[LearntColumn] = []
         self._read_columns: set[str] = set()
         self._kept = UnkeptRun() if kept is None else kept
         if self._schema.is_open:
@@ -486,7 +488,7 @@ class Release:
             for learnt in learning:
                 self._learnt_columns[learnt.column.name] = learnt.column
                 self._read_columns |= {learnt.column.name} if learnt.is_read else set()
-                self._findings += [learnt.caution] if learnt.caution else []
+                self._learning.append(learnt)
                 unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
         # What was spent on learning is gone, but not the rest of the budget.
         if unread and not self._settings.anyway:
@@ -573,13 +575,19 @@ class Release:
         unread: Mapping[str, UnreadCount] = MappingProxyType({}),
         found: Sequence[str] = (),
     ) -> dict[str, object]:
+        # Of bounds that learning left open what was measured since tells more.
+        learning = [
+            each.cautioned(schema, measurements, unread[name].share if name in unread else 0.0)
+            for each in self._learning
+            for name in [each.column.name]
+        ]
         return self.facts.certificate(
             ledger=self._ledger,
             randomness=self._bits,
             engine=self._fitted_by,
             learnt=self._learnt_columns,
             run=self._kept.identity.to_dict(),
-            findings=[*self._findings, *found],
+            findings=[*self._findings, *filter(None, learning), *found],
             schema=schema,
             measurements=measurements,
             unread=unread,

@@ -1,0 +1,242 @@
+"""Where records end, once the bins of a learnt column were measured: released counts of them are
+further evidence, for nothing.
+
+A bin that is surely empty says that no record reaches it, and that no value is drawn there. Records
+beyond a bound are counted in its outermost bin, so one that holds more than learning saw in it says
+that the bound cuts. Post-processing only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import exp, inf, log, pi, sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.level_counts import level_counts
+from synthdp.core.measurement import LinearMeasurement
+from synthdp.learning.cells.density import Density
+from synthdp.learning.cells.ends import Total
+from synthdp.learning.column_histograms import ColumnHistogram, Counted, held_between
+from synthdp.learning.filling import MOST_UNREAD
+from synthdp.learning.overshoot import Overshoot
+from synthdp.learning.support import Ends
+
+ALIKE = 0.9
+"""How probable it is that records lie about as densely in a bin as in the one before it: as many, or
+twice as many, or none.
+"""
+
+TINY = 1e-300
+"""A probability of nothing, of which there is a logarithm."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def bin_counts(
+    name: str, edges: Ints, measurements: Sequence[LinearMeasurement], unread: float = 0.0
+) -> list[Total]:
+    """What all measurements together say of each bin of a column that one of them tells apart.
+
+    The outermost bins count all records beyond them, so they reach to infinity.
+
+    Parameters
+    ----------
+    name
+        The column, whose first levels are the bins in their order.
+    edges
+        First grid points of the bins, then the end; shape ``(n_bins + 1,)``.
+    measurements
+        Noisy marginals over its levels.
+    unread
+        Which share of the records has a value that was not read: they have been filled in, and were
+        not there when the column was learnt.
+    """
+    n_bins, read = len(edges) - 1, 1.0 - min(unread, MOST_UNREAD)
+    precision, score = np.zeros(n_bins), np.zeros(n_bins)
+    for each in measurements:
+        if name not in each.clique:
+            continue
+        groups = each.groups.get(name)
+        told = np.arange(n_bins)
+        if groups is not None:
+            told = np.flatnonzero(np.bincount(groups)[groups[:n_bins]] == 1)
+        if told.size and (counted := level_counts(each, name, int(told[0]))):
+            counts, variances = (part[told] for part in counted)
+            precision[told] += 1 / (read**2 * variances)
+            score[told] += read * counts / (read**2 * variances)
+    starts, stops = [-inf, *edges[1:-1].tolist()], [*edges[1:-1].tolist(), inf]
+    return [
+        Total(starts[level], stops[level], score[level] / precision[level], 1 / precision[level])
+        for level in np.flatnonzero(precision).tolist()
+    ]
+
+
+def has_doubtful_bounds(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> bool:
+    """Whether the bounds of a column are worth a word once its bins were counted.
+
+    Values where no record has any are, if they are probable by what was learnt and by what was
+    measured. Records beyond the bounds are, if either tells of many: bounds lie where noise makes
+    counts large, so that learning sees too many records between them, and an outermost bin has
+    fewer to spare.
+
+    Parameters
+    ----------
+    overshoot
+        As it was learnt.
+    edges, counts
+        As `bin_counts` takes and gives them.
+    """
+    after = settled(overshoot, edges, counts)
+    is_probable = overshoot.is_probable and after.is_probable
+    return is_probable or overshoot.leaves_out_many or after.leaves_out_many
+
+
+def settled(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> Overshoot:
+    """What is known of a column's ends once its bins were counted.
+
+    Parameters
+    ----------
+    overshoot
+        As it was learnt.
+    edges, counts
+        As `bin_counts` takes and gives them.
+    """
+    support, density = overshoot.support, overshoot.density
+    first, stop = density.starts[[0, -1]].tolist()
+    total = max(float(density.mass.sum()), 1.0)
+    mirrored = [look.mirrored() for look in overshoot.all_looks]
+    up = _bins(counts, edges, overshoot.all_looks)
+    down = _bins([*map(_mirrored, reversed(counts))], -edges[::-1], mirrored)
+    return replace(
+        overshoot,
+        density=_measured(density, edges, counts),
+        support=support._replace(
+            above=_given(support.above, up, stop, total, 1),
+            below=_given(support.below, down, -first, total, -1),
+        ),
+        excess=(_excess(down, total), _excess(up, total)),
+    )
+
+
+def _mirrored(count: Total) -> Total:
+    return count._replace(start=-count.stop, stop=-count.start)
+
+
+class _Bin(NamedTuple):
+    """What is known of a bin, all seen so that records end above."""
+
+    start: int
+    is_last: bool
+    """Whether it counts the records beyond the bound, too."""
+    measured: Counted
+    learnt: Counted
+    """How many lie in it, by learning alone."""
+    alike: Counted
+    """The same by the bin before it, if records lie about as densely in both."""
+
+    def by_learning(self, total: float) -> float:
+        """How probable it is that learning sees so many."""
+        return ALIKE * _normal(self.learnt, self.alike) + (1 - ALIKE) / total
+
+    def if_none(self) -> float:
+        """How probable what was measured is if the bin is empty."""
+        return _normal(self.measured, Counted(0.0, 0.0))
+
+    def if_no_more(self, total: float) -> float:
+        """The same if it holds what lies in it, given what learning saw."""
+        inside = ALIKE * _normal(self.measured, self.alike) + (1 - ALIKE) / total
+        return inside * _normal(self.learnt, self.measured) / self.by_learning(total)
+
+    def if_more(self, total: float) -> float:
+        """The same if it holds any number more."""
+        excess = self.excess(total)
+        return NormalDist().cdf(excess.n_records / sqrt(excess.variance)) / total
+
+    def excess(self, total: float) -> Counted:
+        """How many records more were measured than lie in it."""
+        told = self.learnt, self.alike
+        precisions = [1 / each.variance for each in told]
+        both = sum(each.n_records * part for each, part in zip(told, precisions, strict=True))
+        both, share = both / sum(precisions), ALIKE * _normal(*told) / self.by_learning(total)
+        inside = max(share * both + (1 - share) * self.learnt.n_records, 0.0)
+        variance = share / sum(precisions) + (1 - share) * self.learnt.variance
+        return Counted(self.measured.n_records - inside, self.measured.variance + variance)
+
+
+def _bins(counts: Sequence[Total], edges: Ints, looks: Sequence[ColumnHistogram]) -> list[_Bin]:
+    """All bins but the first, of which it is no question that records lie in it or before it; none
+    if not all were measured.
+    """
+    if len(counts) < len(edges) - 1:
+        return []
+    widths = np.diff(edges).tolist()
+    bins = []
+    for number in range(1, len(counts)):
+        start, stop = edges[number : number + 2].tolist()
+        before, part = counts[number - 1], widths[number] / widths[number - 1]
+        near = max(before.n_records, 0.0) * part
+        count = counts[number]
+        bins.append(
+            _Bin(
+                start,
+                number == len(counts) - 1,
+                Counted(count.n_records, count.variance),
+                held_between(looks, start, stop),
+                Counted(near, near**2 + part**2 * before.variance),
+            )
+        )
+    return bins
+
+
+def _given(ends: Ends, bins: Sequence[_Bin], stop: int, total: float, direction: int) -> Ends:
+    """How probable ends are given bins, all seen so that records end above.
+
+    A bin beyond an end is empty, and another holds what lies in it; the last one any number more, if
+    records end beyond the bound.
+    """
+    posterior = ends.posterior
+    places = direction * ends.origin + posterior.distances
+    log_weights = np.log(np.maximum(posterior.probabilities, TINY))
+    for each in bins:
+        none, no_more = _log(each.if_none()), _log(each.if_no_more(total))
+        more = _log(each.if_more(total)) if each.is_last else no_more
+        log_weights += np.where(places <= each.start, none, np.where(places <= stop, no_more, more))
+    weights = np.exp(log_weights - log_weights.max())
+    return ends._replace(posterior=replace(posterior, probabilities=weights / weights.sum()))
+
+
+def _excess(bins: Sequence[_Bin], total: float) -> Counted | None:
+    return bins[-1].excess(total) if bins else None
+
+
+def _normal(count: Counted, other: Counted) -> float:
+    """How probable two counts of the same records are, as a density."""
+    variance = count.variance + other.variance
+    return exp(-((count.n_records - other.n_records) ** 2) / (2 * variance)) / sqrt(
+        2 * pi * variance
+    )
+
+
+def _log(probability: float) -> float:
+    return log(max(probability, TINY))
+
+
+def _measured(density: Density, edges: Ints, counts: Sequence[Total]) -> Density:
+    """Where values are drawn: in each bin as many as were counted, and there as was learnt; as before
+    if not all bins were.
+    """
+    n_bins = len(edges) - 1
+    wanted = np.array([max(each.n_records, 0.0) for each in counts])
+    if len(counts) < n_bins or not wanted.any():
+        return density
+    starts = np.union1d(density.starts, edges)
+    mass = np.diff(np.interp(starts, density.starts, np.append(0.0, np.cumsum(density.mass))))
+    bins = np.searchsorted(edges, starts[:-1], side="right") - 1
+    learnt = np.bincount(bins, mass, n_bins)
+    evenly = np.diff(starts) / np.diff(edges)[bins]
+    shares = np.divide(mass, learnt[bins], out=evenly, where=learnt[bins] > 0)
+    return Density(starts, wanted[bins] * shares)
