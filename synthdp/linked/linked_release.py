@@ -115,17 +115,7 @@ class LinkedRelease:
         check_matching(package)
         self._declared = package
         self._views = Views.of(package)
-        has_trees, has_thresholds = (
-            LEARNING_NEEDS.load()(package.joint_schema) if package.is_open else (False, False)
-        )
-        self._ledger = PrivacyLedger(
-            epsilon=settings.epsilon,
-            delta=settings.delta,
-            adjacency=Adjacency.ADD_REMOVE,
-            accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees),
-            unit_column=self.unit,
-            failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
-        )
+        self._ledger = linked_ledger(package, settings)
         views = self._views.drawn
         if package.root.name not in views:
             raise ParameterError(
@@ -498,6 +488,21 @@ def weights_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
         * (LATER_ROWS if view.is_later else ROOT if view.table.parent is None else Fraction(1))
         for name, view in views.items()
     }
+
+
+def linked_ledger(package: Package, settings: RunSettings) -> PrivacyLedger:
+    """What a run over a package is charged to, before anything is: decided by what is public."""
+    has_trees, has_thresholds = (
+        LEARNING_NEEDS.load()(package.joint_schema) if package.is_open else (False, False)
+    )
+    return PrivacyLedger(
+        epsilon=settings.epsilon,
+        delta=settings.delta,
+        adjacency=Adjacency.ADD_REMOVE,
+        accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees),
+        unit_column="+".join(package.root.key),
+        failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
+    )
 
 
 def shares_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:

@@ -5,14 +5,15 @@ from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.linked.completable import check_completable
-from synthdp.linked.linked_release import shares_of
+from synthdp.linked.linked_release import linked_ledger, shares_of
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
-from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.noise.gaussian import stddev_of_noise
 from synthdp.privacy.unit import gaussian_sigma_squared
+from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of_ledger
+from synthdp.release.run_settings import RunSettings
 from synthdp.report.texts.listing import table
 
 
@@ -42,18 +43,18 @@ def package_facts(
     check_matching(package)
     check_completable(package, views)
     shares = shares_of(views)
-    budget = (
+    ledger = (
         None
         if epsilon is None or delta is None
-        else Accounting.GDP.rho(epsilon=epsilon, delta=delta)
+        else linked_ledger(package, RunSettings(epsilon=epsilon, delta=delta))
     )
     rows = []
     for label, view in views.items():
         assert view.schema is not None
         noise = (
             None
-            if budget is None
-            else stddev_of_noise(gaussian_sigma_squared(budget * shares[label], 1))
+            if ledger is None
+            else stddev_of_noise(gaussian_sigma_squared(ledger.budget * shares[label], 1))
         )
         rows.append(
             {
@@ -72,6 +73,9 @@ def package_facts(
         "public": list(package.lookups),
         "shared": [table.name for table in package.tables if table.may_be_shared],
         "views": rows,
+        "best_true_positives": None
+        if ledger is None
+        else protection_of_ledger(ledger).true_positives(FALSE_POSITIVES),
     }
 
 

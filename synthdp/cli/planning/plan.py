@@ -19,7 +19,7 @@ from synthdp.cli.planning.expected_noise import (
 )
 from synthdp.core.errors import ParameterError
 from synthdp.release.acceptance import MARGIN
-from synthdp.release.certificate.meaning import FALSE_POSITIVES, Protection
+from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of_ledger
 from synthdp.release.quality import mean_stddev
 from synthdp.schema.open_schema import OpenSchema
 
@@ -122,17 +122,10 @@ class Plan:
         needs = [question.least_records for question in asked if question.about == "levels"]
         rho = model_budget(self.schema, ledger, domain_share=self.domain_share)
         domain = expected_domain(self.schema)
-        protection = Protection(
-            epsilon=epsilon,
-            delta=self.delta,
-            accounting=ledger.accounting,
-            rho=float(ledger.budget),
-            failure_delta=float(ledger.failure_delta),
-        )
         return Prospect(
             epsilon=epsilon,
             accuracy=expected_accuracy(domain, rho=rho, rows=self.rows, unit=ledger.unit),
-            best_true_positives=protection.true_positives(FALSE_POSITIVES),
+            best_true_positives=protection_of_ledger(ledger).true_positives(FALSE_POSITIVES),
             level_needs_records=max((need for need in needs if need is not None), default=None),
             measured_within=MARGIN
             * mean_stddev(

@@ -174,6 +174,8 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
         "key": form_key(visit.studio.token),
         "version": visit.project.version,
         "project": visit.project,
+        "sent": visit.texts_of,
+        "text": visit.text,
         "wrong": 100 * FALSE_POSITIVES,
     }
     page = rendered(template, {**common, **view}, folder=TEMPLATES, extra="studio")

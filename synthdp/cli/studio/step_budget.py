@@ -1,6 +1,5 @@
 """Step 4: how much is to be spent, what may be expected of it, and what it means for one person."""
 
-from math import inf
 from typing import Any
 
 from synthdp.cli.planning.plan_text import describe_plan
@@ -9,9 +8,7 @@ from synthdp.cli.studio.declared import check, declared_path
 from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.package import Package
-from synthdp.privacy.accounting import Accounting
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
-from synthdp.release.certificate.meaning import FALSE_POSITIVES, Protection
 from synthdp.release.persistence.budget import Budget
 
 USUAL_EPSILON = 1.0
@@ -44,10 +41,8 @@ def expected_view(visit: Visit) -> dict[str, Any]:
         delta = visit.number("delta", usual=project.delta) or _delta(rows)
         view |= {"delta": delta, "large": LARGE_EPSILON if epsilon > LARGE_EPSILON else 0}
         if project.is_linked:
-            view["views"] = check(visit, epsilon=epsilon, delta=delta)["views"]
-            # Whatever its costs are added up by, a release keeps to epsilon and delta.
-            given = Protection(epsilon=epsilon, delta=delta, accounting=Accounting.GDP, rho=inf)
-            view["recognised"] = given.true_positives(FALSE_POSITIVES)
+            facts = check(visit, epsilon=epsilon, delta=delta)
+            view |= {"views": facts["views"], "recognised": facts["best_true_positives"]}
         elif rows:
             view["plan"], _ = describe_plan(
                 str(declared_path(visit)),

@@ -42,14 +42,12 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "rules": {id_: rule_text(rule, words) for id_, (_, rule) in _numbered(visit).items()},
         "builder": builder(visit),
         "compared": COMPARED,
-        "tables": [_linked(each) for each in tables],
+        "tables": [_linked(visit, each, f"t{number}") for number, each in enumerate(tables)],
         "root": (content.get(OWN) or {}).get("root") or "",
         "said": said,
         "is_typed": "several" in visit.form or "root" in visit.form,
         "picture": tables_below(tables),
         "problem": checked(visit)[1],
-        "sent": visit.texts_of,
-        "text": visit.text,
     }
 
 
@@ -119,14 +117,19 @@ def _save_units(visit: Visit) -> str:
     return "/budget"
 
 
-def _linked(resource: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked of one of linked tables."""
-    schema, links = resource["schema"], [*links_in(resource), ([], "")]
+def _linked(visit: Visit, resource: Mapping[str, Any], start: str) -> dict[str, Any]:
+    """What is asked of one of linked tables; links that were typed stay, also refused ones."""
+    schema, links = resource["schema"], [(", ".join(names), to) for names, to in links_in(resource)]
+    if "root" in visit.form:
+        links = [
+            *zip(visit.texts_of(f"{start}.fields"), visit.texts_of(f"{start}.parent"), strict=False)
+        ]
+    links = [link for link in links if any(link)]
     return {
         "name": resource["name"],
         "columns": [field["name"] for field in schema["fields"]],
         "key": ", ".join(names_in(schema.get("primaryKey"))),
-        "links": [(", ".join(fields), table) for fields, table in links],
+        "links": [*links, ("", "")],
         "own": resource.get(OWN) or {},
     }
 

@@ -130,12 +130,6 @@ def save_look(visit: Visit) -> str:
     if tab not in PAGES or visit.run.state != DONE:
         raise ParameterError("there is no release to look at yet; run it in step 5")
     page_path(visit, tab).parent.mkdir(parents=True, exist_ok=True)
-    if tab == PUBLISH:
-        name = output_of(visit)
-        beside = f"{name}/datapackage.json" if visit.project.is_linked else name
-        content = load_json(_published(visit) / f"{beside}.privacy.json", "certificate")
-        page = _published(visit) / "certificate.html"
-        written(lambda: certificate_page(content), page, force=True)
     _maker(visit, tab).start(report_words(visit, tab))
     return f"/look?tab={tab}"
 
@@ -149,8 +143,18 @@ def _maker(visit: Visit, tab: str) -> Job:
     return visit.studio.job(f"{visit.run.name}/page-{tab}")
 
 
+def _certify(visit: Visit) -> None:
+    """Write the page of the certificate of a run that is done, if it is not there yet."""
+    name, page = output_of(visit), _published(visit) / "certificate.html"
+    beside = f"{name}/datapackage.json" if visit.project.is_linked else name
+    if visit.run.state == DONE and not page.exists():
+        content = load_json(_published(visit) / f"{beside}.privacy.json", "certificate")
+        written(lambda: certificate_page(content), page, force=True)
+
+
 def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
+    _certify(visit)
     return {
         "is_done": visit.run.state == DONE,
         "files": [*_published_files(visit)],

@@ -38,6 +38,12 @@ def table_view(visit: Visit) -> dict[str, Any]:
     view |= {"place": visit.studio.place.resolve().name}
     view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "problem": "", "rows": []}
     view["said"] = {"delimiter": ",", "encoding": "utf-8", "decimalChar": usual, **project.dialect}
+    sent = {
+        "delimiter": DELIMITERS.get(visit.text("delimiter")),
+        "encoding": visit.text("encoding"),
+    }
+    sent["decimalChar"] = visit.text("mark")
+    view["said"] |= {key: each for key, each in sent.items() if each}  # refused, and stays typed
     view |= {"shapes": shapes(visit) if is_text_here else {}}
     view |= {"can_look": is_here and project.kind in (TABLE, FOLDER)}
     if is_here and project.table and not project.is_linked:

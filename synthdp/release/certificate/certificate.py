@@ -16,7 +16,7 @@ from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.certificate.fit_facts import FORMAT
-from synthdp.release.certificate.meaning import Protection, stated_meaning
+from synthdp.release.certificate.meaning import protection_of_ledger, stated_meaning
 from synthdp.release.certificate.software import versions
 
 THEOREMS = {
@@ -169,14 +169,7 @@ def _copied(ledger: PrivacyLedger) -> str:
 
 def _meaning(ledger: PrivacyLedger) -> list[dict[str, Any]]:
     """What the guarantee means, for one unit of privacy and for groups."""
-    protection = Protection(
-        epsilon=ledger.epsilon,
-        delta=ledger.delta,
-        accounting=ledger.accounting,
-        rho=float(ledger.budget),
-        failure_delta=float(ledger.failure_delta),
-    )
-    return stated_meaning(protection)
+    return stated_meaning(protection_of_ledger(ledger))
 
 
 def _mechanisms(ledger: PrivacyLedger) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.privacy.accounting import Accounting
+from synthdp.privacy.ledger import PrivacyLedger
 
 FALSE_POSITIVES = 0.01
 """Share of those who are not in the table that an attacker wrongly takes to be in it: the usual
@@ -152,6 +153,17 @@ def protection_of(certificate: Mapping[str, Any]) -> Protection:
         accounting=Accounting(accounting["currency"]),
         rho=accounting["rho_budget"],
         failure_delta=accounting["failure_delta"],
+    )
+
+
+def protection_of_ledger(ledger: PrivacyLedger) -> Protection:
+    """The guarantee of a run, from before it asks anything."""
+    return Protection(
+        epsilon=ledger.epsilon,
+        delta=ledger.delta,
+        accounting=ledger.accounting,
+        rho=float(ledger.budget),
+        failure_delta=float(ledger.failure_delta),
     )
 
 

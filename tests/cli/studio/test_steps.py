@@ -353,8 +353,8 @@ def test_what_is_typed_of_persons_goes_along_with_rules(client, place):
     for page, most in zip(pages, ("5", "5", "5", "5", "5 or so"), strict=True):
         shown = form_with(page.text, "several")
         assert (shown["several"], shown["max_rows"]) == ("yes", most)
-        assert "<option selected>Bemerkung</option>" in page.text
-        assert "<option selected>Alter</option>" in page.text
+        assert shown["unit"] == "Bemerkung"
+        assert shown["order"] == "Alter"
         assert "data-typed" in page.text  # and is not left without a word
     assert "data-typed" not in client.get("/people").text
     assert json.loads((place / "people.studio" / "project.json").read_text())["unit"] == ""
@@ -631,15 +631,27 @@ def test_linked_tables_without_a_description_learn_what_is_left_empty(tmp_path):
     assert "To be learnt" in said
     assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
     assert posted(client, "/people", action="go_on").status_code == 422  # nothing links them yet
+    first = form_with(client.get("/people").text, "t1.key")
     links = {"root": "patients", "t0.key": "patient", "t1.max_children": "4"}
     links |= {"t1.fields": "patient", "t1.parent": "patients"}
     assert posted(client, "/people", action="links", **links).status_code == 303
     page = client.get("/people").text
     assert "<ul><li><span>stays</span></li></ul>" in page
-    half = links | {"t1.parent": ""}
-    assert posted(client, "/people", action="links", **half).status_code == 422
+    assert "None" not in form_with(page, "t1.key").values()
+    assert "None" not in first.values()
+    half = links | {
+        "t1.parent": "",
+        "t1.order": "days",
+        "t1.unique": "days",
+        "t0.max_children": "x",
+    }
+    refused = posted(client, "/people", action="links", **half)
+    assert refused.status_code == 422
+    kept = form_with(refused.text, "t1.key")
+    assert {name: kept[name] for name in half} | {"t1.fields": "patient"} == half
     assert posted(client, "/people", action="go_on").headers["location"] == "/budget"
-    assert "What each table gets" in client.get("/budget").text
+    foreseen = client.get("/budget?epsilon=20&delta=1e-9").text
+    assert "What each table gets" in foreseen
     made = {"population": "Patienten", "all_epsilon": "30", "all_delta": "1e-6", "epsilon": "9"}
     assert posted(client, "/budget", action="create", **made).status_code == 303
     charged = {"epsilon": "20", "budget": "patienten.budget"}
@@ -647,10 +659,14 @@ def test_linked_tables_without_a_description_learn_what_is_left_empty(tmp_path):
     posted(client, "/run", action="start")
     page = finished(client, studio)
     assert 'data-state="done"' in page, page
+    meant = r"<p>(Suppose somebody .*?)</p>"  # for one person: the same before and after
+    assert re.search(meant, foreseen)[1] == re.search(meant, client.get("/run").text)[1]
     assert "releases so far: 1" in client.get("/budget").text
     posted(client, "/run", action="go_on")
     posted(client, "/look", action="go_on")
-    assert "tables/stays.csv" in client.get("/take").text
+    taken = client.get("/take").text  # with the certificate, though no page was made
+    assert "tables/stays.csv" in taken
+    assert 'href="/take/file?name=certificate.html"' in taken
     ran = repeated(studio, client.get("/take").text)
     assert ran.joinpath("stays.again.csv").read_text().startswith("patient,days")
 
