@@ -1,8 +1,12 @@
 """Drafts of schemas, of tables wherever they are: names, and types where they are declared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
 from typing import Any
 
+from synthdp.core.errors import SynthdpError
 from synthdp.data.files.drafting import draft_of
 from synthdp.data.frames.containers import opened
 from synthdp.data.rows import opened_source
@@ -26,3 +30,22 @@ def drafted(
     (path,) = files
     with open_table(path, dialect) as opened_table:
         return draft_of(opened_table) | dialect.as_property()
+
+
+def divisions(
+    paths: Sequence[Path], encodings: Iterable[str], delimiters: Iterable[str]
+) -> dict[tuple[str, str], int]:
+    """Into how many columns each encoding and delimiter would divide the first lines of some files,
+    all together; 0 if one cannot be read so. No record is read.
+    """
+    found = dict.fromkeys(product(encodings, delimiters), 0)
+    for encoding, delimiter in found:
+        dialect = Dialect(encoding=encoding, delimiter=delimiter)
+        with suppress(SynthdpError):
+            found[encoding, delimiter] = sum(_n_columns(path, dialect) for path in paths)
+    return found
+
+
+def _n_columns(path: Path, dialect: Dialect) -> int:
+    with open_table(path, dialect) as table:
+        return len(table.names)

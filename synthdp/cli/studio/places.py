@@ -6,19 +6,18 @@ folder.
 
 import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from synthdp.cli.shared.drafts import drafted
+from synthdp.cli.shared.drafts import divisions, drafted
 from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.cli.studio.project import DATABASE, FOLDER, PROJECT, TABLE, Studio, Visit
-from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
+from synthdp.core.errors import DataFileError, ParameterError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import write_atomically
-from synthdp.data.files.formats import is_named_as_table
+from synthdp.data.files.formats import is_named_as_table, is_text
 from synthdp.data.tables import open_table
-from synthdp.linked.package.drafts import drafted_package
+from synthdp.linked.package.drafts import drafted_package, package_files
 from synthdp.schema.dialect import Dialect
 
 MOST_SHOWN = 500
@@ -96,29 +95,20 @@ def package_of(visit: Visit) -> Any:
     path = path_of(visit)
     if (path / DESCRIPTION).is_file():
         return load_json(path / DESCRIPTION, "package")
-    return drafted_package(path, kinds=True)
+    return drafted_package(path, kinds=True, properties=visit.project.dialect)
 
 
 def shapes(visit: Visit) -> dict[tuple[str, str], int]:
-    """Into how many columns each encoding and delimiter would divide the first line; 0 if it cannot
-    be read so.
-    """
-    found = {(encoding, mark): 0 for encoding in ENCODINGS for mark in DELIMITERS.values()}
-    for encoding, mark in found:
-        with suppress(SynthdpError), _opened(visit, encoding=encoding, delimiter=mark) as table:
-            found[encoding, mark] = len(table.names)
-    return found
-
-
-def _opened(visit: Visit, **dialect: str) -> Any:
-    """The chosen file, or the parts of the table; nothing of it is read yet but names."""
-    properties = {**visit.project.dialect, **dialect}
-    return open_table(path_of(visit), Dialect.from_properties(properties))
+    """Into how many columns each encoding and delimiter divides the first lines of what is chosen."""
+    path = path_of(visit)
+    paths = [*filter(is_text, package_files(path))] if visit.project.is_linked else [path]
+    return divisions(paths, ENCODINGS, DELIMITERS.values())
 
 
 def first_rows(visit: Visit) -> list[list[str]]:
     """The first records, for a steward who said that they may be looked at; never kept."""
-    with _opened(visit) as table:
+    dialect = Dialect.from_properties(visit.project.dialect)
+    with open_table(path_of(visit), dialect) as table:
         first = next(iter(table.chunks()), None)
         rows = [] if first is None else first.head(SEEN_ROWS).to_numpy()
         return [[str(cell) for cell in row] for row in rows]

@@ -15,6 +15,7 @@ from synthdp.cli.studio.declared import (
 )
 from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.linked.histories.history_package import ROWS
 from synthdp.linked.package.kinds import keys_of, kinds_in
 from synthdp.schema.code_books import code_book, with_levels
 from synthdp.schema.keys import OWN
@@ -53,6 +54,8 @@ def columns_view(visit: Visit) -> dict[str, Any]:
 def save_columns(visit: Visit) -> str:
     """Save all columns, or fill them in from a code book."""
     (filled, errors), fixed = _typed(visit), _fixed(visit)
+    if not any(filled.values()):
+        raise ParameterError("no column is known yet; choose in step 1 how the table is written")
     if errors:
         raise ParameterError("; ".join(errors.values()))
     if visit.action == "book":
@@ -82,11 +85,13 @@ def said_of_form(visit: Visit) -> dict[str, Any]:
 
 
 def places_of(visit: Visit) -> dict[str, str]:
-    """Where columns stand on the page, by their names, of linked tables by both."""
+    """Where columns stand on the page, by their names, of linked tables by both; what is said of one
+    table with several rows a person calls it `ROWS`.
+    """
     places = dict[str, str]()
     for place, table, name, _ in _placed(kinds_of(visit)):
         places.setdefault(name, place)
-        places[f"{table}.{name}"] = place
+        places.setdefault(f"{table or ROWS}.{name}", place)
     return places
 
 

@@ -27,6 +27,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import written
 from synthdp.core.message_codes import caution_code
+from synthdp.linked.histories.history_package import ROWS
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
 from synthdp.report.release_pages.certificate_page import certificate_page
 
@@ -97,7 +98,11 @@ def save_run(visit: Visit) -> str:
 def _named(text: str, places: Mapping[str, str]) -> list[tuple[str, str]]:
     """The columns that a sentence names, and where they are on the page of step 2."""
     named = dict.fromkeys(_QUOTED.findall(text))
-    return [(name, places[name]) for name in named if name in places]
+    shortest = {place: name for name, place in [*places.items()][::-1]}  # as the table calls it
+    found = {places[name]: name for name in named if name in places}
+    return [
+        (shortest[at] if name.startswith(f"{ROWS}.") else name, at) for at, name in found.items()
+    ]
 
 
 def _spent(visit: Visit) -> list[float]:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from synthdp.cli.studio.declared import content_of, save_content, save_kinds
+from synthdp.cli.shared.package_files import DESCRIPTION
+from synthdp.cli.studio.declared import content_of, kinds_of, save_content, save_kinds
 from synthdp.cli.studio.places import (
     DELIMITERS,
     DUCKDB,
@@ -16,10 +17,11 @@ from synthdp.cli.studio.places import (
     store_upload,
     tables_in,
 )
-from synthdp.cli.studio.project import DATABASE, FOLDER, LINKED, TABLE, Visit
+from synthdp.cli.studio.project import DATABASE, FOLDER, LINKED, PACKAGE, TABLE, Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import is_text
+from synthdp.linked.package.drafts import package_files, with_former_tables
 from synthdp.schema.draft import draft_of_kinds
 from synthdp.schema.keys import OWN
 
@@ -45,15 +47,16 @@ def table_view(visit: Visit) -> dict[str, Any]:
     sent["decimalChar"] = visit.text("mark")
     view["said"] |= {key: each for key, each in sent.items() if each}  # refused, and stays typed
     view |= {"shapes": shapes(visit) if is_text_here else {}}
+    view["tables"] = {table: names for table, names in kinds_of(visit).items() if names}
     view |= {"can_look": is_here and project.kind in (TABLE, FOLDER)}
-    if is_here and project.table and not project.is_linked:
+    if is_here and project.table:
         try:
-            if not project.names:
-                names_of(visit)
+            if project.is_linked or not project.names:
+                (package_of if project.is_linked else names_of)(visit)
             if view["can_look"] and visit.studio.may_look:
                 view["rows"] = first_rows(visit)
         except SynthdpError as error:
-            view["problem"] = str(error)
+            view |= {"problem": str(error), "tables": {}}
     return view
 
 
@@ -96,8 +99,11 @@ def _choose_database(visit: Visit) -> str:
 
 def _take(visit: Visit, *, kind: str, table: str, source: str = "") -> str:
     """Another table: its names are read, and what was said of columns of these names stays."""
+    is_other = (kind, table) != (visit.project.kind, visit.project.table)
     visit = visit.saved(kind=kind, table=table, source=source, dialect={}, names=[])
-    if kind == LINKED:
+    if kind == LINKED and is_other:
+        visit.studio.save_public(PACKAGE, {})
+    if kind == LINKED and not _is_text(visit):
         save_content(visit, package_of(visit))
     else:
         # The first line holds names, no record: what divides it into most of them is proposed.
@@ -108,7 +114,7 @@ def _take(visit: Visit, *, kind: str, table: str, source: str = "") -> str:
 
 def _declare(visit: Visit) -> str:
     is_read, goes_on = True, visit.text("then") == "go_on"
-    if not visit.project.is_linked and _is_text(visit):
+    if _is_text(visit):
         encoding, delimiter = visit.text("encoding"), DELIMITERS.get(visit.text("delimiter"))
         mark = visit.text("mark")
         if encoding not in ENCODINGS or delimiter is None or (goes_on and mark not in MARKS):
@@ -118,7 +124,7 @@ def _declare(visit: Visit) -> str:
         dialect = _dialect(encoding, delimiter)
         dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
         visit, is_read = _read_names(visit, dialect)
-    if not goes_on or not is_read:
+    if not goes_on or not is_read or not any(kinds_of(visit).values()):
         return "/table"
     visit.saved(walked=1)
     return "/columns"
@@ -134,6 +140,9 @@ def _read_names(visit: Visit, dialect: dict[str, str]) -> tuple[Visit, bool]:
     """Read the names by a dialect, and keep what was said of them; whether they could be read."""
     visit = visit.saved(dialect=dialect, names=[])
     try:
+        if visit.project.is_linked:
+            save_content(visit, with_former_tables(package_of(visit), content_of(visit)))
+            return visit, True
         draft = draft_of_kinds(names_of(visit))
     except SynthdpError:
         return visit, False  # the page says why
@@ -153,9 +162,13 @@ def _look(visit: Visit) -> str:
 
 def _is_text(visit: Visit) -> bool:
     """Whether it has to be said how the file is written."""
-    if visit.project.kind not in (TABLE, FOLDER) or not visit.project.table:
+    project = visit.project
+    if project.kind == DATABASE or not project.table:
         return False
     try:
+        if project.is_linked:
+            described = DESCRIPTION in files_in(path_of(visit))
+            return not described and any(map(is_text, package_files(path_of(visit))))
         return is_text(next(iter(parts_of(path_of(visit)))))
     except (StopIteration, SynthdpError):
         return False

@@ -2,15 +2,22 @@
 values.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from synthdp.core.errors import DataFileError
 from synthdp.core.files.writing import reason
 from synthdp.data.files.drafting import draft_of
-from synthdp.data.files.formats import file_kind
+from synthdp.data.files.formats import file_kind, is_text
 from synthdp.data.tables import open_table
+from synthdp.linked.package.kinds import kinds_in
+from synthdp.schema.dialect import USUAL, Dialect
 from synthdp.schema.draft import NOTE
+
+NOTHING_SAID: Mapping[str, Any] = MappingProxyType({})
+"""Of how files are written: as usual."""
 
 PACKAGE_NOTE = (
     "Name the root under synthdp, each table's primaryKey, and its foreignKeys; say max_children of each table that "
@@ -27,7 +34,9 @@ PACKAGE_KINDS_NOTE = (
 """Stands in a draft of kinds."""
 
 
-def drafted_package(folder: Path, *, kinds: bool = False) -> dict[str, Any]:
+def drafted_package(
+    folder: Path, *, kinds: bool = False, properties: Mapping[str, Any] = NOTHING_SAID
+) -> dict[str, Any]:
     """A description to be filled in, of all tables in a folder.
 
     Parameters
@@ -36,12 +45,48 @@ def drafted_package(folder: Path, *, kinds: bool = False) -> dict[str, Any]:
         Where the tables are.
     kinds
         Whether all but types is left to be learnt.
+    properties
+        How all text files of the folder are written, as a ``dialect`` says it.
 
     Raises
     ------
     DataFileError
         If the folder cannot be read, or has no table.
     """
+    dialect = Dialect.from_properties(properties)
+    resources = [_resource(path, dialect, kinds=kinds) for path in package_files(folder)]
+    return {
+        "name": folder.resolve().name,
+        "synthdp": {"root": None, "note": PACKAGE_KINDS_NOTE if kinds else PACKAGE_NOTE},
+        "resources": resources,
+    }
+
+
+def with_former_tables(draft: Mapping[str, Any], former: Mapping[str, Any]) -> dict[str, Any]:
+    """A draft with what a description says of those tables that have the same columns; how they are
+    written is the draft's. What it says of all stays if no table is another one.
+    """
+    said = {each["name"]: each for each in former.get("resources", ())}
+    kept = [_with_former(each, said.get(each["name"])) for each in draft["resources"]]
+    is_same = len(kept) == len(said) and all(
+        _names(said.get(each["name"])) == _names(each) for each in kept
+    )
+    return {**(former if is_same else draft), "resources": kept}
+
+
+def _with_former(table: Mapping[str, Any], former: Mapping[str, Any] | None) -> dict[str, Any]:
+    if former is None or _names(former) != _names(table):
+        return dict(table)
+    written = {key: table[key] for key in ("path", "dialect") if key in table}
+    return {key: former[key] for key in former if key != "dialect"} | written
+
+
+def _names(table: Mapping[str, Any] | None) -> set[str]:
+    return {*kinds_in(table)} if table is not None else set()
+
+
+def package_files(folder: Path) -> list[Path]:
+    """The tables of a folder, by name; raises `DataFileError` as `drafted_package`."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.is_file() and _is_table(path))
     except OSError as error:
@@ -52,12 +97,7 @@ def drafted_package(folder: Path, *, kinds: bool = False) -> dict[str, Any]:
         raise DataFileError(
             f"{str(folder)!r}: it has no table; give a folder with CSV or Parquet files"
         )
-    resources = [_resource(path, kinds=kinds) for path in paths]
-    return {
-        "name": folder.resolve().name,
-        "synthdp": {"root": None, "note": PACKAGE_KINDS_NOTE if kinds else PACKAGE_NOTE},
-        "resources": resources,
-    }
+    return paths
 
 
 def _is_table(path: Path) -> bool:
@@ -68,8 +108,9 @@ def _is_table(path: Path) -> bool:
     return not path.name.startswith(".")
 
 
-def _resource(path: Path, *, kinds: bool) -> dict[str, Any]:
-    with open_table(path) as table:
+def _resource(path: Path, dialect: Dialect, *, kinds: bool) -> dict[str, Any]:
+    written = dialect if is_text(path) else USUAL
+    with open_table(path, written) as table:
         schema = draft_of(table)
     if kinds:
         schema["fields"] = [
@@ -82,6 +123,7 @@ def _resource(path: Path, *, kinds: bool) -> dict[str, Any]:
     return {
         "name": path.name.partition(".")[0],
         "path": path.name,
+        **written.as_property(),
         "schema": fields | keys,
         "synthdp": own,
     }

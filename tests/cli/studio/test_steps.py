@@ -483,6 +483,10 @@ def test_an_error_of_a_run_says_its_way_out_in_the_readers_words(place, monkeypa
     page = unescape(client.get("/run").text)
     assert "Lauf hat rechtzeitig angehalten" in page
     assert 'href="/columns#c0-1">Alter berichtigen' in page
+    assert "<bdi>Alter</bdi>:" in page
+    logged(studio, UnreadColumnError("column 'rows.Alter': about 99 % could not be read"))
+    assert 'href="/columns#c0-1">Alter berichtigen' in unescape(client.get("/run").text)
+    logged(studio, unread)
     assert "Alle Läufe dieses Projekts bisher: höchstens Epsilon 20" in page
     assert 'value="resume"' not in page  # it would end in the same way
     assert posted(client, "/run", action="anyway").status_code == 303
@@ -614,6 +618,7 @@ def test_both_catalogues_say_the_same_things():
 
 
 PATIENTS = "patient,sex\n" + "".join(f"{n},{'mw'[n % 2]}\n" for n in range(400))
+PLAIN = {"delimiter": ",", "encoding": "utf-8", "mark": "."}
 STAYS = "patient,days\n" + "".join(f"{n % 400},{n % 9}\n" for n in range(700))
 
 
@@ -624,7 +629,7 @@ def test_linked_tables_without_a_description_learn_what_is_left_empty(tmp_path):
     (folder / "stays.csv").write_text(STAYS)
     client, studio = studio_client(tmp_path)
     posted(client, "/table", action="choose", table="clinic/")
-    posted(client, "/table", action="dialect", then="go_on")
+    posted(client, "/table", action="dialect", then="go_on", **PLAIN)
     kinds = {"c0-1.kind": "categorical", "c1-1.kind": "integer"}
     key = key_and_version(client.get("/columns").text)
     said = client.post("/columns/said", data=key | kinds | {"id": "c0-1"}).text
@@ -671,6 +676,42 @@ def test_linked_tables_without_a_description_learn_what_is_left_empty(tmp_path):
     assert ran.joinpath("stays.again.csv").read_text().startswith("patient,days")
 
 
+def test_linked_tables_of_a_german_program_are_asked_how_they_are_written(tmp_path):
+    folder = tmp_path / "haus"
+    folder.mkdir()
+    people = "Nr;Straße;Größe\n1;Öl;1,5\n"
+    (folder / "leute.csv").write_text(people, encoding="cp1252")
+    (folder / "stays.csv").write_text("Nr;Tage\n1;2\n", encoding="cp1252")
+    client, _ = studio_client(tmp_path)
+    posted(client, "/table", action="choose", table="haus/")
+    page = client.get("/table").text
+    assert "<bdi>Straße</bdi>" in page
+    given = form_with(page, "delimiter")
+    assert (given["delimiter"], given["encoding"]) == (";", "cp1252")
+    given = {name: given[name] for name in ("action", "delimiter", "encoding")}
+    odd = posted(client, "/table", **given | {"encoding": "utf-8", "mark": ",", "then": "go_on"})
+    assert odd.headers["location"] == "/table"
+    page = client.get("/table").text
+    assert 'value="go_on"' not in page
+    assert "declare it" in page
+    assert client.get("/columns", follow_redirects=False).headers["location"] == "/table"
+    assert posted(client, "/table", **given | {"then": "go_on"}).status_code == 422
+    given |= {"mark": ",", "then": "go_on"}
+    assert posted(client, "/table", **given).headers["location"] == "/columns"
+    described = json.loads((folder / "datapackage.studio.json").read_text("utf-8"))["resources"]
+    dialect = {"delimiter": ";", "encoding": "cp1252", "decimalChar": ",", "groupChar": "."}
+    assert [each["dialect"] for each in described] == [dialect, dialect]
+    kinds = {"c0-1.kind": "categorical", "c0-2.kind": "number", "c0-2.maximum": "2,5"}
+    assert posted(client, "/columns", action="save", **kinds).status_code == 303
+    links = {"action": "links", "root": "leute", "t0.key": "Nr", "t1.max_children": "4"}
+    assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
+    links |= {"t1.fields": "Nr", "t1.parent": "leute"}
+    assert posted(client, "/people", **links).status_code == 303
+    assert posted(client, "/table", **given | {"mark": "."}).headers["location"] == "/columns"
+    assert form_with(client.get("/people").text, "root")["root"] == "leute"
+    assert form_with(client.get("/columns").text, "c0-2.kind")["c0-2.maximum"] == "2.5"
+
+
 def test_bounds_on_rows_of_a_parent_are_clicked_together(tmp_path):
     folder = tmp_path / "clinic"
     folder.mkdir()
@@ -678,7 +719,7 @@ def test_bounds_on_rows_of_a_parent_are_clicked_together(tmp_path):
     (folder / "stays.csv").write_text("patient,ward,visit\n1,A,1\n")
     client, _ = studio_client(tmp_path)
     posted(client, "/table", action="choose", table="clinic/")
-    posted(client, "/table", action="dialect", then="go_on")
+    posted(client, "/table", action="dialect", then="go_on", **PLAIN)
     kinds = {"c0-1.kind": "categorical", "c1-1.kind": "categorical", "c1-1.levels": "A\nB\nC"}
     kinds |= {"c1-2.kind": "integer", "c1-2.minimum": "1", "c1-2.maximum": "4"}
     kinds |= {"c1-2.bins": "4", "c1-2.required": "never"}
@@ -746,7 +787,7 @@ def test_a_table_of_a_database_and_the_same_run_again(tmp_path):
     assert posted(client, "/table", **given | {"name": "none"}).status_code == 303
     assert "none" in client.get("/table").text
     assert posted(client, "/table", **given).status_code == 303
-    posted(client, "/table", action="dialect", then="go_on")
+    posted(client, "/table", action="dialect", then="go_on", **PLAIN)
     kinds = {"c0-0.kind": "integer", "c0-1.kind": "boolean"}
     assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
     assert posted(client, "/people", action="go_on", several="no").headers["location"] == "/budget"
