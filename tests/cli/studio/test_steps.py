@@ -131,6 +131,11 @@ def test_what_is_refused_is_said_beside_the_column_and_stays_typed(client):
     assert answer.status_code == 422
     assert "What is said of the columns contradicts itself" in answer.text
     assert form_with(answer.text, "c0-0.minimum")["c0-0.maximum"] == "3"
+    made = {f"c0-{n}.kind": "ignore" for n in range(3)} | {"c0-3.kind": "id"}
+    made |= {"c0-0.kind": "categorical", "c0-3.pattern": "KH"}
+    answer = posted(client, "/columns", action="go_on", **made)
+    assert answer.text.count("0 numbers in braces") == 2
+    assert answer.text.count('role="alert"') == 1  # above once, and beside the column
     odd = posted(client, "/columns", action="save", **{"c0-0.kind": "integer", "c0-0.more": "{"})
     assert odd.status_code == 422
     assert "Ort" in odd.text
