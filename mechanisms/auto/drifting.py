@@ -101,6 +101,7 @@ class Drifting:
         self._total = 1.0
         self._columns: dict[str, _Column] = {}
         self._known_shares: dict[Clique, FloatArray] = {}
+        self._before: dict[ResolvedClique, _Counts | None] = {}
         self._kept: Sequence[LinearMeasurement] = ()
         self._look: _Look | None = None
         self._moved_pairs: list[dict[str, object]] = []
@@ -294,7 +295,9 @@ class Drifting:
         pair = scored.clique
         groups = {} if coarsening is None else coarsening.groups
         own = {name: groups[name] for name in pair if name in groups}
-        before = _marginal_counts(pair, own, self._measured)
+        if scored not in self._before:
+            self._before[scored] = _marginal_counts(pair, own, self._measured)
+        before = self._before[scored]
         now = _marginal_counts(pair, own, released)
         if before is None or now is None:
             return None
