@@ -48,9 +48,18 @@ def declared_parts(field: Mapping[str, Any]) -> frozenset[Part]:
         "bounds": {"minimum", "maximum"} <= set(constraints) or has_edges(field),
         "bins": has_edges(field) or (own.get("bins") is not None and own.get("binning") is None),
         "decimals": own.get("decimals") is not None,
-        "missing": "required" in constraints,
+        "missing": "required" in constraints or _names_missing(field),
     }
     return frozenset(part for part, value in given.items() if value)
+
+
+def _names_missing(field: Mapping[str, Any]) -> bool:
+    """Whether a field lists words of its own for "missing": then values may be missing.
+
+    Were it learnt, noise could hide those records, and what the words stand for would be a level.
+    """
+    words = field.get("missingValues")
+    return isinstance(words, list | tuple) and any(word != "" for word in words)
 
 
 def filled_in(field: Mapping[str, Any]) -> dict[str, Any]:

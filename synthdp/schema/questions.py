@@ -183,6 +183,9 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
             _put(field, _place(each, is_distance), value)
     if more := answers.get("more", ""):
         _merge(field, _json(more))
+    is_required = (field.get("constraints") or {}).get("required") is True
+    if is_required and answers.get("missing") and "missingValues" in field:
+        raise ParameterError("missing lists words, but required is 'never'; take one of them back")
     return kind if len(field) == 1 else field
 
 

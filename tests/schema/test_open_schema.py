@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 
 from synthdp.core import DataFileError, Domain, Grid, SchemaError
-from synthdp.schema import Completion, OpenColumn, OpenSchema, Schema, draft_from_frame, start_of
+from synthdp.schema import (
+    Completion,
+    OpenColumn,
+    OpenSchema,
+    Schema,
+    draft_from_frame,
+    schema_of_kinds,
+    start_of,
+)
 
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 120}}
 AGE |= {"synthdp": {"bins": 32}}
@@ -917,3 +925,30 @@ def test_of_a_kind_that_a_rule_names_nothing_is_learnt_that_can_be_done_without(
     assert [column.name for column in schema.open_columns] == ["job"]
     with pytest.raises(SchemaError, match="'age', whose domain is derived"):
         OpenSchema.from_kinds({**kinds, "age": "integer", "synthdp": {"constraints": [rule]}})
+
+
+@pytest.mark.parametrize("kind", ["string", "boolean", "integer", "number", "date"])
+@pytest.mark.parametrize("enum", [None, ["a", "b"]])
+def test_words_for_missing_are_never_learnt_away(kind, enum):
+    """Nothing that noise says makes a level of a word that is declared to be none."""
+    if enum and kind != "string":
+        enum = {"integer": [1, 2], "number": [1, 2]}.get(kind)
+    field = {"type": "categorical" if kind == "string" else kind, "missingValues": ["", "k.A."]}
+    schema = OpenSchema.from_dict(
+        schema_of_kinds({"x": field | ({"constraints": {"enum": enum}} if enum else {})})
+    )
+    (column,) = schema.columns
+    closed = column.template if isinstance(column, OpenColumn) else column
+    assert "missing" not in getattr(column, "open_parts", ())
+    assert not closed.required
+    # each row is in one cell, and the words are in that of "missing"
+    codes = closed.encode(pd.Series(["k.A.", "", "never declared"], dtype=object))
+    assert codes.shape == (3,)
+    assert codes[0] == codes[1] == closed.missing_code
+
+
+@pytest.mark.parametrize("words", [[""], ["", ""]])
+def test_an_empty_cell_is_no_word_for_missing(words):
+    field = {"type": "integer", "missingValues": words}
+    (column,) = OpenSchema.from_dict(schema_of_kinds({"x": field})).columns
+    assert "missing" in column.open_parts

@@ -141,6 +141,13 @@ def test_what_is_refused_is_said_beside_the_column_and_stays_typed(client):
     assert "Ort" in odd.text
 
 
+def test_words_for_missing_contradict_a_column_that_is_never_missing(client, place):
+    words = {"c0-1.missing": "k.A."}
+    assert declared(client, **words | {"c0-1.required": "never"}).status_code == 422
+    assert declared(client, **words).headers["location"] == "/people"
+    assert kinds_in(place)["Alter"]["missingValues"] == ["", "k.A."]
+
+
 @pytest.mark.parametrize(
     ("typed", "read", "shown"),
     [
