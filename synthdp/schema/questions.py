@@ -33,6 +33,12 @@ _REQUIRED = {"never": True, "may be": False}
 _SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
+def _check_missing(field: Mapping[str, Any]) -> None:
+    is_required = (field.get("constraints") or {}).get("required") is True
+    if is_required and any(field.get("missingValues") or ()):
+        raise ParameterError("missing lists words, but required is 'never'; take one of them back")
+
+
 def _lines(text: str) -> list[Any]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -183,9 +189,7 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
             _put(field, _place(each, is_distance), value)
     if more := answers.get("more", ""):
         _merge(field, _json(more))
-    is_required = (field.get("constraints") or {}).get("required") is True
-    if is_required and answers.get("missing") and "missingValues" in field:
-        raise ParameterError("missing lists words, but required is 'never'; take one of them back")
+    _check_missing(field)
     return kind if len(field) == 1 else field
 
 

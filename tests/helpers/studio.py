@@ -77,9 +77,16 @@ def key_and_version(page):
 
 
 def posted(client, path, **given):
-    """The answer to a form of a page, with the key and version that it holds; not followed."""
+    """The answer to a form of a page, with the key and version that it holds; see `sent`."""
     page = client.get(path.replace("/upload", "")).text
-    return client.post(path, data=key_and_version(page) | given, follow_redirects=False)
+    return sent(client, path, data=key_and_version(page) | given)
+
+
+def sent(client, path, **given):
+    """The answer to a form; not followed, but to the page that says why it was refused."""
+    answer = client.post(path, follow_redirects=False, **given)
+    is_refused = "?refused=" in answer.headers.get("location", "")
+    return client.get(answer.headers["location"]) if is_refused else answer
 
 
 class Served:

@@ -6,6 +6,7 @@ net. NiceGUI and Shiny bring a framework of scripts along, FastAPI is for interf
 htmx, which pip has only inside of packages for Django, would replace thirty lines of ours.
 """
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -26,7 +27,7 @@ from synthdp.cli.studio import step_people as people
 from synthdp.cli.studio import step_run as run
 from synthdp.cli.studio import step_table as table
 from synthdp.cli.studio.guard import MAX_FORM, Guard, form_key, is_form_key
-from synthdp.cli.studio.project import ChangedElsewhereError, Studio, Visit
+from synthdp.cli.studio.project import ChangedElsewhereError, InWordsError, Studio, Visit
 from synthdp.cli.studio.texts import USUAL, Texts, languages, preferred
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.message_codes import error_code
@@ -77,7 +78,7 @@ def studio_app(studio: Studio, *, port: int) -> ASGIApp:
         return Route(path, endpoint, methods=methods)
 
     def step(visit: Visit, *, name: str) -> Response:
-        return (_saved if visit.is_sent else _page)(visit, name)
+        return (_saved if visit.is_sent else _asked)(visit, name)
 
     routes = [
         *(route(f"/{name}", "GET", "POST", answer=partial(step, name=name)) for name in STEPS),
@@ -135,8 +136,14 @@ def _home(visit: Visit) -> Response:
     return RedirectResponse(f"/{[*STEPS, 'take'][visit.project.walked]}", 303)
 
 
+def _asked(visit: Visit, name: str) -> Response:
+    """A page; after a form that was refused, once, with the reason and what was typed."""
+    form, error = visit.studio.refused.pop(visit.text("refused"), (visit.form, None))
+    return _page(replace(visit, form=form), name, error=error)
+
+
 def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Response:
-    """A page of the walk; what was refused is shown with the reason, and stays typed."""
+    """A page of the walk, with why something was refused."""
     number = [*STEPS].index(name)
     if number > visit.project.walked:
         return _home(visit)
@@ -146,7 +153,7 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         if name == "table":
             raise
         return _page(visit, "table", error=missing)  # such as a table that is not here
-    is_ours = isinstance(error, ChangedElsewhereError)  # whose words are of the reader's language
+    is_ours = isinstance(error, InWordsError)
     view = {
         "step": name,
         "number": number,
@@ -183,13 +190,17 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
 
 
 def _saved(visit: Visit, name: str) -> Response:
-    """What a form says is saved, and its page shown anew; or nothing is, and the page says why."""
+    """What a form says is saved, or nothing is; then a page is asked for, so that going back and
+    loading anew send nothing again.
+    """
     try:
         return RedirectResponse(STEPS[name][1](visit), 303)
     except SynthdpError as error:
         is_old = isinstance(error, ChangedElsewhereError)  # what was typed is of another state
-        visit = replace(visit, project=visit.studio.load(), form={} if is_old else visit.form)
-        return _page(visit, name, error=error)
+        typed = {} if is_old else {each: visit.texts_of(each) for each in visit.form}
+        number = secrets.token_hex(8)
+        visit.studio.refused = {number: (typed, error)}  # of one form: nobody looks at the others
+        return RedirectResponse(f"/{name}?refused={number}", 303)
 
 
 def _framed(visit: Visit) -> Response:

@@ -28,7 +28,11 @@ PRIVATE, PUBLISH = "not-private", "publish"
 """Folders of a run: what compares with the records, and what may go out."""
 
 
-class ChangedElsewhereError(SynthdpError):
+class InWordsError(ParameterError):
+    """What is refused, said in the reader's language."""
+
+
+class ChangedElsewhereError(InWordsError):
     """Another page saved something since this one was opened."""
 
 
@@ -95,6 +99,7 @@ class Studio:
         self.token = token
         self.lock = threading.RLock()
         self.may_look = False
+        self.refused = dict[str, tuple[Mapping[str, Sequence[Any]], SynthdpError]]()
         self._jobs = dict[str, Job]()
 
     def load(self) -> Project:
