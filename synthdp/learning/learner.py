@@ -315,10 +315,17 @@ def _with_few_decimals(axis: SearchGrid, learnt: Learnt) -> tuple[SearchGrid, Le
     return coarser, learnt.on_coarser_grid(fewer)
 
 
+def _noisy(column: OpenColumn) -> str:
+    """What is noise where no records were told from it; what is declared is not."""
+    if "bounds" in column.open_parts:
+        return "bounds and bins are noise"
+    return "its bounds are as declared, its bins are noise"
+
+
 def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
     """A caution if nothing was told from noise, or only one value; empty if not."""
     if not learnt.stands_out:
-        return f"column {column.name!r}: its records were not told from noise; bounds and bins are noise"
+        return f"column {column.name!r}: its records were not told from noise; {_noisy(column)}"
     if not learnt.hidden:
         return ""
     way_out = "declare its bounds if it has others"

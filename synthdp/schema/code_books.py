@@ -2,10 +2,10 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from synthdp.core.errors import SchemaError
+from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.schema.kinds import IGNORE
 
 _QUOTED = r"\"[^\"]*\"|'[^']*'"
@@ -74,6 +74,27 @@ def with_levels(kinds: Mapping[str, Any], levels: Mapping[str, Sequence[str]]) -
         if name in levels and field.get("type") in (None, IGNORE, "categorical", "string"):
             constraints = {**field.get("constraints", {}), "enum": [*levels[name]]}
             filled[name] = field | {"type": "categorical", "constraints": constraints}
+    return filled
+
+
+def with_levels_of_tables(
+    tables: Mapping[str, Mapping[str, Any]],
+    levels: Mapping[str, Sequence[str]],
+    *,
+    fixed: Collection[tuple[str, str]] = (),
+) -> dict[str, dict[str, Any]]:
+    """The kinds of several tables with the levels that a code book lists, as `with_levels`, but for
+    fixed columns, each a table and a name.
+
+    Raises `ParameterError` if the code book is about none of the columns.
+    """
+    if not any(levels.keys() & kinds.keys() for kinds in tables.values()):
+        listed = ", ".join(sorted(levels)[:5])
+        raise ParameterError(f"the code book is about {listed}, which are no columns of the table")
+    filled = dict[str, dict[str, Any]]()
+    for table, kinds in tables.items():
+        free = {name: kind for name, kind in kinds.items() if (table, name) not in fixed}
+        filled[table] = {**kinds, **with_levels(free, levels)}
     return filled
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.strict_json import parse_json
+from synthdp.schema.open_parts import is_closable
 from synthdp.schema.questions import (
     declared_levels,
     is_ordered,
@@ -17,6 +18,7 @@ from synthdp.schema.questions import (
     plain_number,
     whole_number,
 )
+from synthdp.schema.types import is_generated
 
 COMPARED = ("<=", "<", "=", ">=", ">")
 """Between two sums of columns."""
@@ -36,14 +38,22 @@ Kind: TypeAlias = Mapping[str, Any] | str | None
 
 def asked_of_column(kind: Kind) -> dict[str, Any]:
     """What a condition may say of a column: its levels, as JSON and as they are written, or from
-    where to where; and whether values may be missing.
+    where to where; whether values may be missing; and whether it is open, as no column of a condition is.
 
     >>> asked_of_column({"type": "integer", "constraints": {"required": True}})
-    {'levels': [], 'is_ordered': True, 'may_lack': False}
+    {'levels': [], 'is_ordered': True, 'may_lack': False, 'is_open': True}
     """
     levels = [(json.dumps(level), word) for word, level in declared_levels(kind).items()]
-    is_required = isinstance(kind, Mapping) and (kind.get("constraints") or {}).get("required")
-    return {"levels": levels, "is_ordered": is_ordered(kind), "may_lack": not is_required}
+    field = dict(kind) if isinstance(kind, Mapping) else {"type": kind}
+    is_required = (field.get("constraints") or {}).get("required")
+    field["type"] = "string" if field["type"] == "categorical" else field["type"]
+    is_open = field["type"] is not None and not is_generated(field["type"])
+    return {
+        "levels": levels,
+        "is_ordered": is_ordered(kind),
+        "may_lack": not is_required,
+        "is_open": is_open and not is_closable(field),
+    }
 
 
 def rule_of_answers(

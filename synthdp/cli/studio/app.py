@@ -165,6 +165,7 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         "problem": "",
         "refused_in": visit.texts.language if is_ours else USUAL,
         "may_look": visit.studio.may_look,
+        "is_outdated": number >= 4 and run.is_outdated(visit),
     }
     return _rendered(visit, f"{name}.html", view | shown, 422 if error else 200)
 
@@ -190,9 +191,7 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
 
 
 def _saved(visit: Visit, name: str) -> Response:
-    """What a form says is saved, or nothing is; then a page is asked for, so that going back and
-    loading anew send nothing again.
-    """
+    """What a form says is saved, or nothing is; then a page is asked for: nothing is sent twice."""
     try:
         return RedirectResponse(STEPS[name][1](visit), 303)
     except SynthdpError as error:

@@ -5,8 +5,9 @@ itself starts, word for word.
 import shlex
 from typing import Any
 
+from synthdp.cli.planning.run_script import run_script
 from synthdp.cli.studio.declared import declared_path
-from synthdp.cli.studio.places import DUCKDB, from_project, path_of, source_of
+from synthdp.cli.studio.places import from_project, path_of, source_of
 from synthdp.cli.studio.project import DATABASE, KINDS, PRIVATE, PUBLISH, Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.data.files.file_names import parts_of
@@ -109,29 +110,12 @@ def shell_text(visit: Visit) -> str:
 
 def script_text(visit: Visit) -> str:
     """A script that makes such a release, to be run in the folder of the project."""
-    project, given = visit.project, _options(visit)
-    if project.budget:
-        given |= {"journal": "nightly.journal"}
-    imports, table = ["json", "synthdp"], repr(_table_words(visit)[0])
-    if project.kind == DATABASE and (source := source_of(visit)).startswith(DUCKDB):
-        path = source.removeprefix(DUCKDB)
-        imports, table = [*imports, "duckdb"], f"duckdb.connect({path!r}, read_only=True)"
-        table += f".table({project.table!r})"
-    elif project.kind == DATABASE:
-        schema, _, name = project.table.rpartition(".")
-        imports, table = [*imports, "ibis"], f"ibis.connect({source!r})"
-        table += f".table({name!r}, database={schema or None!r})"
-    arguments = "".join(f"    {name}={value!r},\n" for name, value in given.items())
-    lines = [*(f"import {each}" for each in sorted(imports)), ""]
-    lines += [f"synthesis = synthdp.synthesize(\n    {table},\n{arguments})"]
-    lines += ["synthesis.save('again.synthdp', force=True)"]
-    if project.is_linked:
-        lines += ["for name, frame in synthesis.sample(text=True).items():"]
-        lines += ["    frame.to_csv(f'{name}.again.csv', index=False)"]
-    else:
-        names = {"delimiter": "sep", "encoding": "encoding"}
-        written = {names[key]: each for key, each in project.dialect.items() if key in names}
-        more = "".join(f", {name}={each!r}" for name, each in written.items())
-        lines += [f"synthesis.sample(text=True).to_csv('again.csv', index=False{more})"]
-    lines += ["with open('again.privacy.json', 'w') as file:"]
-    return "\n".join([*lines, "    json.dump(synthesis.certificate, file, indent=2)", ""])
+    given = _options(visit) | ({"journal": "nightly.journal"} if visit.project.budget else {})
+    is_database = visit.project.kind == DATABASE
+    return run_script(
+        visit.project.table if is_database else _table_words(visit)[0],
+        given,
+        source=source_of(visit) if is_database else "",
+        is_linked=visit.project.is_linked,
+        dialect=visit.project.dialect,
+    )

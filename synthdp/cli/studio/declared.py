@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from synthdp.cli.planning.schema_check import describe_check
 from synthdp.cli.studio.places import path_of
-from synthdp.cli.studio.project import KINDS, PACKAGE, Visit
+from synthdp.cli.studio.project import KINDS, PACKAGE, InWordsError, Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
-from synthdp.linked.package.kinds import kinds_in, with_kinds
+from synthdp.linked.package.kinds import kinds_in, kinds_in_order, with_kinds
 from synthdp.linked.package.package import Package
 from synthdp.release.on_demand import OnDemand
 from synthdp.schema.keys import OWN
@@ -68,10 +68,19 @@ def save_kinds(visit: Visit, tables: Mapping[str, Mapping[str, Kind]], rules: li
         changed = [with_kinds(each, tables[each["name"]], rules=rules) for each in resources(visit)]
         content = {**content, "resources": changed}
     else:
-        own, content = own | {"dialect": visit.project.dialect}, dict(tables[""])
+        own, content = own | {"dialect": visit.project.dialect}, in_order(visit, tables[""])
     own = {key: each for key, each in own.items() if each}
     content = {key: content[key] for key in content if key != OWN}
     save_content(visit, ({OWN: own} if own else {}) | content)
+
+
+def in_order(visit: Visit, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    """The kinds as ordered rows of persons ask; raises `InWordsError` if the order may be missing."""
+    unit, order = visit.project.unit, visit.project.order
+    try:
+        return kinds_in_order(kinds, unit=unit, order=order)
+    except ParameterError:
+        raise InWordsError(visit.texts("people.may_lack", name=order)) from None
 
 
 def save_checked(visit: Visit, content: Mapping[str, Any], rules: list[Any]) -> None:

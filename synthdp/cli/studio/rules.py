@@ -5,20 +5,14 @@ from typing import Any
 from synthdp.cli.studio.declared import Kind, kinds_of, resources
 from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError
+from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.schema.rule_answers import FORMS, MOST_CASES, asked_of_column, rule_of_answers
 
 
 def columns_of(visit: Visit) -> dict[str, Kind]:
     """All columns that rules may name, with their kinds."""
-    found = {
-        f"{table}.{name}" if table else name: kind
-        for table, kinds in kinds_of(visit).items()
-        for name, kind in kinds.items()
-        if kind != "ignore"
-    }
     hanging = {each["name"] for each in resources(visit) if each["schema"].get("foreignKeys")}
-    others = {name: kind for name, kind in found.items() if name.partition(".")[0] in hanging}
-    return found | {f"other {name}": kind for name, kind in others.items()}
+    return kinds_of_rules(kinds_of(visit), hanging=hanging)
 
 
 def builder(visit: Visit) -> dict[str, Any] | None:

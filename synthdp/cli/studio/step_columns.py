@@ -17,7 +17,7 @@ from synthdp.cli.studio.project import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.histories.history_package import ROWS
 from synthdp.linked.package.kinds import keys_of, kinds_in
-from synthdp.schema.code_books import code_book, with_levels
+from synthdp.schema.code_books import code_book, with_levels_of_tables
 from synthdp.schema.keys import OWN
 from synthdp.schema.questions import ANSWERED_KINDS, QUESTIONS, answers_of_kind, kind_of_answers
 
@@ -141,12 +141,8 @@ def _typed(visit: Visit) -> tuple[dict[str, dict[str, Kind]], dict[str, str]]:
 
 def _with_code_book(visit: Visit, tables: dict[str, dict[str, Kind]]) -> dict[str, dict[str, Kind]]:
     """The kinds with the levels that a code book lists for columns of these names."""
-    levels = code_book(visit.text("book"), labels=visit.text("holds") == "labels")
-    if not any(levels.keys() & kinds.keys() for kinds in tables.values()):
-        listed = ", ".join(sorted(levels)[:5])
-        raise ParameterError(f"the code book is about {listed}, which are no columns of the table")
-    fixed, filled = _fixed(visit), dict[str, dict[str, Kind]]()
-    for table, kinds in tables.items():
-        free = {name: kind for name, kind in kinds.items() if (table, name) not in fixed}
-        filled[table] = kinds | with_levels(free, levels)
-    return filled
+    levels, fixed = (
+        code_book(visit.text("book"), labels=visit.text("holds") == "labels"),
+        _fixed(visit),
+    )
+    return with_levels_of_tables(tables, levels, fixed=fixed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +10,7 @@ from synthdp.cli.studio.declared import (
     check,
     checked,
     content_of,
+    in_order,
     kinds_of,
     resources,
     rules_of,
@@ -18,6 +20,7 @@ from synthdp.cli.studio.declared import (
 )
 from synthdp.cli.studio.project import Visit
 from synthdp.cli.studio.rules import builder, columns_of, rule_of
+from synthdp.cli.studio.step_columns import places_of
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
 from synthdp.report.metrics.rule_breaks import rule_text
@@ -41,6 +44,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "forms": FORMS if tables else FORMS[:-1],
         "rules": {id_: rule_text(rule, words) for id_, (_, rule) in _numbered(visit).items()},
         "builder": builder(visit),
+        "places": places_of(visit),
         "compared": COMPARED,
         "tables": [_linked(visit, each, f"t{number}") for number, each in enumerate(tables)],
         "root": (content.get(OWN) or {}).get("root") or "",
@@ -106,10 +110,11 @@ def _save_units(visit: Visit) -> str:
             raise ParameterError("no column tells persons apart; choose it, or one row a person")
         changed |= {"unit": unit, "order": visit.text("order") if unit else ""}
         changed |= {"max_rows": visit.whole("max_rows", usual=1) if unit else 1}
+    in_order(replace(visit, project=replace(visit.project, **changed)), content_of(visit))
     visit = visit.saved(**changed)
     if "root" in visit.form:
         save_content(visit, _typed(visit))
-        save_kinds(visit, kinds_of(visit), rules_of(visit))
+    save_kinds(visit, kinds_of(visit), rules_of(visit))
     if visit.action == "links":
         return "/people#tables"
     check(visit)

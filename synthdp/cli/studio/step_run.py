@@ -90,9 +90,16 @@ def save_run(visit: Visit) -> str:
         words = run_words(visit)
         (visit.studio.path / visit.run.name / PUBLISH).mkdir(parents=True, exist_ok=True)
         # A run has its own copy of what was declared: it goes on with that, whatever changes here.
-        visit.studio.save_public(f"{visit.run.name}/{KINDS}", visit.studio.public(KINDS))
+        for name in (KINDS, PACKAGE):
+            visit.studio.save_public(f"{visit.run.name}/{name}", visit.studio.public(name))
         visit.run.start(words)
     return "/run"
+
+
+def is_outdated(visit: Visit) -> bool:
+    """Whether there is a result of what was declared before it was changed."""
+    name, said = PACKAGE if visit.project.is_linked else KINDS, visit.studio.public
+    return visit.run.state == DONE and said(f"{visit.run.name}/{name}") not in ({}, said(name))
 
 
 def _named(text: str, places: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -1,8 +1,9 @@
 """What a kinds file would say of a table of a package, and a table with other kinds of columns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from synthdp.core.errors import ParameterError
 from synthdp.linked.package.qualified import OTHER
 from synthdp.schema.keys import OWN
 from synthdp.schema.kinds import IGNORE, schema_of_kinds
@@ -35,6 +36,59 @@ def kinds_in(resource: Mapping[str, Any]) -> dict[str, Any]:
     for declared in schema["fields"]:
         kinds[declared["name"]] = _kind(declared) if declared.get("type") else None
     return kinds
+
+
+def kinds_of_rules(
+    tables: Mapping[str, Mapping[str, Any]], *, hanging: Collection[str] = ()
+) -> dict[str, Any]:
+    """The kinds of all columns that rules may name, as they name them: of a single table, called
+    '', by their names, of linked ones by both; of tables that hang on others the other rows' too.
+
+    >>> list(kinds_of_rules({"homes": {"size": "integer"}}, hanging=["homes"]))
+    ['homes.size', 'other homes.size']
+    """
+    found = {
+        f"{table}.{name}" if table else name: kind
+        for table, kinds in tables.items()
+        for name, kind in kinds.items()
+        if kind != IGNORE
+    }
+    others = {name: kind for name, kind in found.items() if name.partition(".")[0] in hanging}
+    return found | {f"{OTHER}{name}": kind for name, kind in others.items()}
+
+
+def kinds_in_order(kinds: Mapping[str, Any], *, unit: str, order: str) -> dict[str, Any]:
+    """The kinds of a table of persons as their rows in an order ask: the order is never missing,
+    and what tells persons apart, which is written anew by itself, is not made up besides. Without
+    an order they are left.
+
+    Raises `ParameterError` if the order is declared to be missing at times, or has no values.
+
+    >>> kinds = {"person": {"type": "id"}, "visit": "date"}
+    >>> kinds_in_order(kinds, unit="person", order="visit")
+    {'person': 'ignore', 'visit': {'type': 'date', 'constraints': {'required': True}}}
+    """
+    kinds = dict(kinds)
+    if not order or kinds.get(order) is None:
+        return kinds
+    label, field = _label(kinds[order]), _as_field(kinds[order])
+    constraints = field.get("constraints") or {}
+    may_lack = constraints.get("required") is False or any(field.get("missingValues") or ())
+    if label == IGNORE or is_generated(label) or may_lack:
+        raise ParameterError(
+            f"order is {order!r}, which may be missing, or is not read; declare that it never is, "
+            "or give another order"
+        )
+    kinds[order] = field | {"constraints": constraints | {"required": True}}
+    return kinds | ({unit: IGNORE} if is_generated(_label(kinds.get(unit))) else {})
+
+
+def _as_field(kind: Any) -> dict[str, Any]:
+    return dict(kind) if isinstance(kind, Mapping) else {"type": kind}
+
+
+def _label(kind: Any) -> Any:
+    return _as_field(kind)["type"]
 
 
 def _kind(declared: Mapping[str, Any]) -> dict[str, Any]:

@@ -571,6 +571,70 @@ def test_what_is_refused_is_said_once_and_nothing_is_sent_again(client):
     assert form_with(again.text, "max_rows")["max_rows"] == "1"
 
 
+def in_order(client, **more):
+    kinds = {"c0-1.kind": "integer", "c0-1.minimum": "0", "c0-1.maximum": "99"} | more
+    assert declared(client, **kinds | {"c0-3.kind": "id"}).headers["location"] == "/people"
+    units = {"several": "yes", "unit": "Bemerkung", "max_rows": "3", "order": "Alter"}
+    return posted(client, "/people", action="go_on", **units)
+
+
+def test_an_order_is_never_missing_and_persons_get_numbers_of_their_own(client, place):
+    """What only the run refused: the page chooses what works, and says so."""
+    assert in_order(client).headers["location"] == "/budget"
+    kinds = kinds_in(place)
+    assert kinds["Alter"]["constraints"]["required"] is True
+    assert kinds["Bemerkung"] == "ignore"
+    page = client.get("/people").text
+    assert "new numbers of persons are written: 1, 1, 2" in page
+    assert "counts as never missing" in page
+
+
+@pytest.mark.parametrize("said", [{"required": "may be"}, {"missing": "k.A."}])
+def test_an_order_that_may_be_missing_is_refused_where_it_is_chosen(client, place, said):
+    answer = in_order(client, **{f"c0-1.{name}": text for name, text in said.items()})
+    assert answer.status_code == 422
+    assert "In step 2 choose that it is never missing" in unescape(answer.text)
+    assert json.loads((place / "people.studio" / "project.json").read_text())["order"] == ""
+    assert "<option selected>Alter" in answer.text  # it stays chosen
+
+
+def test_a_rule_says_which_columns_are_still_to_be_learnt(client):
+    declared(client)
+    asked = "/people?rule=forbid&column=Alter&column=Gr%C3%B6%C3%9Fe"
+    page = unescape(client.get(asked).text)
+    assert "What “Größe” can be is still to be learnt" in page
+    assert "What “Alter”" not in page
+    assert 'href="/columns#c0-2"' in page
+    assert "still to be learnt" not in client.get(asked.replace("forbid", "check")).text
+
+
+def test_a_german_page_of_decimal_commas_proposes_how_dates_are_written(client):
+    declared(client)
+    assert 'data-proposed=""' in client.get("/columns").text
+    page = client.get("/columns?language=de").text
+    assert 'data-proposed="date=tt.mm.jjjj;datetime=tt.mm.jjjj hh:mm;boolean=ja/nein"' in page
+
+
+def test_a_result_of_what_was_changed_since_says_so(client, place):
+    budgeted(client)
+    folder = place / "people.studio" / "run-1"
+    folder.mkdir()
+    (folder / "kinds.json").write_bytes((folder.parent / "kinds.json").read_bytes())
+    project = json.loads((folder.parent / "project.json").read_text())
+    changed = project | {"run": 1, "walked": 6}
+    (folder.parent / "project.json").write_text(json.dumps(changed))
+    (folder / "command.json").write_text(json.dumps({"arguments": ["run"], "process": 0}))
+    (folder / "result.json").write_text(json.dumps({"is_private": False, "guarantee": "none"}))
+    (folder / "publish").mkdir()
+    said, client = "as they were before they were changed", studio_client(place)[0]
+    assert 'data-state="done"' in client.get("/run").text
+    assert not any(said in client.get(f"/{step}").text for step in ("run", "look", "take"))
+    assert declared(client, **{"c0-1.maximum": "90"}).headers["location"] == "/people"
+    assert all(said in client.get(f"/{step}").text for step in ("run", "look", "take"))
+    assert "Look at the earlier result" in client.get("/run").text
+    assert said not in client.get("/people").text
+
+
 def test_two_pages_do_not_overwrite_each_other(client, place):
     declared(client)
     old = key_and_version(client.get("/people").text)

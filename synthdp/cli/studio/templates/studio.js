@@ -15,6 +15,14 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   });
 }
 
+// How dates and yes or no are usually written stands in the fields of a kind when it is chosen.
+for (const form of document.querySelectorAll("[data-proposed]")) form.addEventListener("change", ({ target }) => {
+  const usual = new Map(form.dataset.proposed.split(";").map((each) => each.split("=")));
+  const field = form.elements[target.name.replace(/kind$/, target.value === "boolean" ? "words" : "format")];
+  const is_free = !field?.value || [...usual.values()].includes(field.value);
+  if (target.name.endsWith(".kind") && is_free && usual.has(target.value)) field.value = usual.get(target.value);
+});
+
 // The slider is another way to type epsilon.
 const slide = document.getElementById("slide"), epsilon = document.getElementById("epsilon");
 if (slide) {
