@@ -44,7 +44,7 @@ def asked_of_column(kind: Kind) -> dict[str, Any]:
     {'levels': [], 'is_ordered': True, 'may_lack': False, 'is_open': True}
     """
     levels = [(json.dumps(level), word) for word, level in declared_levels(kind).items()]
-    field = dict(kind) if isinstance(kind, Mapping) else {"type": kind}
+    field: dict[str, Any] = {**kind} if isinstance(kind, Mapping) else {"type": kind}
     is_required = (field.get("constraints") or {}).get("required")
     field["type"] = "string" if field["type"] == "categorical" else field["type"]
     is_open = field["type"] is not None and not is_generated(field["type"])
