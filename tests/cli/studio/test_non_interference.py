@@ -132,6 +132,7 @@ def test_pages_of_a_run_depend_on_what_it_released_and_not_on_the_table_or_on_ti
         run = project / "run-1"
         (run / "publish").mkdir(parents=True)
         (run / "publish" / "synthetic.csv").write_text(HEADER)
+        (run / "publish" / "certificate.html").write_text("made of what was released")
         kept = json.loads((project / "project.json").read_text())
         (project / "project.json").write_text(json.dumps(kept | {"run": 1, "walked": 6}))
         (run / "command.json").write_text('{"arguments": ["run", "--epsilon", "1"], "process": 1}')
