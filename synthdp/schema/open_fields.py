@@ -139,6 +139,9 @@ def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> froze
     if derive is not True:
         return _listed_parts(name, field, derive)
     parts = derivable(field)
+    if not parts and "required" not in filled_in(field):
+        # All but whether values may be missing, which words for it declare unless that is asked.
+        parts = frozenset(possible_parts(field)) - _not_listable(field)
     if not parts:
         refuse(name, "synthdp.derive is true, but everything is declared; remove it")
     return parts
