@@ -7,7 +7,7 @@ precision of its worst part; what the others are known better by is carried by i
 widest ones first.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import pi, sqrt
 from typing import NamedTuple, TypeAlias, final
@@ -45,7 +45,12 @@ class Earlier(NamedTuple):
     """That of the marginals inside of it, too, as far as they have so many."""
     parts: Sequence[ResolvedClique]
     """The parts of two columns or more; how columns moved is told elsewhere."""
-    precision: float
+
+    @property
+    def precision(self) -> float:
+        """One over the variance of all its cells together."""
+        table = self.measurement
+        return 1.0 / (table.values.size * float(table.variance.mean()))
 
 
 def earlier_parts(
@@ -65,13 +70,13 @@ def earlier_parts(
             measurement.coarsening,
         )
         parts = _parts(measurement.clique, finest, resolutions)
-        told.append(Earlier(scaled, finest, parts, _precision(scaled)))
+        told.append(Earlier(scaled, finest, parts))
     return told
 
 
 def still_told(
     earlier: Sequence[Earlier],
-    moved: Mapping[ResolvedClique, float],
+    moved: Callable[[ResolvedClique], float],
     resolutions: Resolutions,
     *,
     total: float,
@@ -83,7 +88,7 @@ def still_told(
     earlier
         What they tell.
     moved
-        For each part the squared L1 distance that it moved, in squared records.
+        The squared L1 distance that a part moved, in squared records.
     resolutions
         What tables are seen at.
     total
@@ -94,7 +99,7 @@ def still_told(
         for part in each.parts:
             before[part] = before.get(part, 0.0) + each.precision
     kept = {
-        part: 1.0 / (1.0 + precision * _variance(part, moved[part], resolutions))
+        part: 1.0 / (1.0 + precision * _variance(part, moved(part), resolutions))
         for part, precision in before.items()
     }
     left = {part: precision * kept[part] for part, precision in before.items()}
@@ -177,10 +182,6 @@ def _variance(part: ResolvedClique, square: float, resolutions: Resolutions) -> 
     # A residual of d dimensions of n cells, each of variance v, has an L1 norm of sqrt(2 / pi)
     # sqrt(d n v).
     return pi / 2.0 * square / max(dimensions, 1e-9)
-
-
-def _precision(measurement: LinearMeasurement) -> float:
-    return 1.0 / (measurement.values.size * float(measurement.variance.mean()))
 
 
 def _averaged(

@@ -101,7 +101,7 @@ class Drifting:
         self._total = 1.0
         self._columns: dict[str, _Column] = {}
         self._known_shares: dict[Clique, FloatArray] = {}
-        self._before: dict[ResolvedClique, _Counts | None] = {}
+        self._counted: dict[tuple[Clique, int | None], _Counts | None] = {}
         self._kept: Sequence[LinearMeasurement] = ()
         self._look: _Look | None = None
         self._moved_pairs: list[dict[str, object]] = []
@@ -269,10 +269,7 @@ class Drifting:
             {each: expected[each.clique] * max(self._by_chance(each), 1e-9) for each in scored},
             total=self._total,
         )
-        parts = {part for each in earlier for part in each.parts}
-        self._kept = still_told(
-            earlier, {part: drift.of(part) for part in parts}, resolutions, total=self._total
-        )
+        self._kept = still_told(earlier, drift.of, resolutions, total=self._total)
         moved = sorted(drift.by_pair.items(), key=lambda item: -item[1])[:_MOST_NAMED]
         self._moved_pairs = [
             {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
@@ -295,9 +292,7 @@ class Drifting:
         pair = scored.clique
         groups = {} if coarsening is None else coarsening.groups
         own = {name: groups[name] for name in pair if name in groups}
-        if scored not in self._before:
-            self._before[scored] = _marginal_counts(pair, own, self._measured)
-        before = self._before[scored]
+        before = self._before(pair, own, scored.resolution)
         now = _marginal_counts(pair, own, released)
         if before is None or now is None:
             return None
@@ -323,10 +318,21 @@ class Drifting:
         unit = 2.0 / pi * roots**2 / max(self._by_chance(scored), 1e-9)
         return Observed(unit * value, unit * stddev)
 
+    def _before(
+        self, clique: Clique, groups: Mapping[str, NDArray[np.int64]], resolution: int | None
+    ) -> "_Counts | None":
+        """What was measured earlier of a marginal, with the groups of a resolution; it is asked for
+        at each fit and does not change.
+        """
+        key = clique, resolution
+        if key not in self._counted:
+            self._counted[key] = _marginal_counts(clique, groups, self._measured)
+        return self._counted[key]
+
     def _two_estimates(
         self, name: str, released: Sequence[LinearMeasurement]
     ) -> "tuple[_Counts, _Counts] | None":
-        before = _column_counts(name, self._measured)
+        before = self._before((name,), {}, None)
         now = _column_counts(name, released)
         if before is None or now is None:
             return None

@@ -1,12 +1,14 @@
 """Learning one column, and how near to its values what was learnt comes."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 from helpers.flows import Frozen, held, learnt_from
 
-from synthdp.privacy import Accounting
+from synthdp.learning import learn_columns
+from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues
 from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 4000
@@ -41,6 +43,28 @@ def learn(kind, values, **settings):
         table.encode(learnt.schema).columns[0],
         field.get("constraints", {}) | field.get("synthdp", {}),
     )
+
+
+def learnt_alone(kind, values, *, epsilon, seed, share, min_mass=20):
+    """What is learnt of a column for a share of the budget, with noise from a seed."""
+    schema = OpenSchema.from_kinds({"x": kind})
+    ledger = PrivacyLedger(
+        epsilon=epsilon,
+        delta=1e-9,
+        adjacency=Adjacency.ADD_REMOVE,
+        accounting=Accounting.GDP,
+        failure_delta=2.5e-10,
+    )
+    source = held(pd.DataFrame({"x": values}), schema).source
+    (learnt,) = learn_columns(
+        schema,
+        PrivateValues(source, ledger, randomness=Frozen(seed)),
+        rho=ledger.budget * share,
+        delta=Fraction(1, 10**11),
+        min_mass=min_mass,
+        report=lambda *_: None,
+    )
+    return learnt
 
 
 def decoded(column, codes):

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.flows import Frozen, held
+from helpers.learning import learnt_alone
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,12 +20,10 @@ from synthdp.learning import (
     Overshoot,
     Total,
     interval_ends,
-    learn_columns,
     support_of,
     tail_ends,
 )
-from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues
-from synthdp.schema import OpenSchema, octaves
+from synthdp.schema import octaves
 
 OF_EIGHT = Fraction(1, 4) / 8
 OF_NARROW = Fraction(1, 4) / 80
@@ -34,24 +32,8 @@ OF_NARROW = Fraction(1, 4) / 80
 
 def resolved(kind, values, *, epsilon, seed, share=OF_EIGHT):
     """What is learnt of a column, with noise from a seed."""
-    schema = OpenSchema.from_kinds({"x": kind})
-    ledger = PrivacyLedger(
-        epsilon=epsilon,
-        delta=1e-9,
-        adjacency=Adjacency.ADD_REMOVE,
-        accounting=Accounting.GDP,
-        failure_delta=2.5e-10,
-    )
-    source = held(pd.DataFrame({"x": values}), schema).source
-    (learnt,) = learn_columns(
-        schema,
-        PrivateValues(source, ledger, randomness=Frozen(seed)),
-        rho=ledger.budget * share * 4,  # one open column gets a quarter of it
-        delta=Fraction(1, 10**11),
-        min_mass=20,
-        report=lambda *_: None,
-    )
-    return learnt
+    # One open column gets a quarter of the budget.
+    return learnt_alone(kind, values, epsilon=epsilon, seed=seed, share=share * 4)
 
 
 def drawn(learnt, values):

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.flows import Frozen, held
+from helpers.learning import learnt_alone
 
 import synthdp
 from synthdp.core import Coarsening, LinearMeasurement
@@ -17,11 +17,9 @@ from synthdp.learning import (
     Density,
     Overshoot,
     bin_counts,
-    learn_columns,
     settled,
     support_of,
 )
-from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateValues
 from synthdp.schema import OpenSchema, Schema
 
 NOISE = 40.0
@@ -101,24 +99,8 @@ def test_several_measurements_count_by_their_precision_and_unread_values_not_at_
 
 
 def learnt_column(values, seed):
-    schema = OpenSchema.from_kinds({"x": "integer"})
-    ledger = PrivacyLedger(
-        epsilon=1.0,
-        delta=1e-9,
-        adjacency=Adjacency.ADD_REMOVE,
-        accounting=Accounting.GDP,
-        failure_delta=2.5e-10,
-    )
-    source = held(pd.DataFrame({"x": values}), schema).source
-    (learnt,) = learn_columns(
-        schema,
-        PrivateValues(source, ledger, randomness=Frozen(seed)),
-        rho=ledger.budget / 12,
-        delta=Fraction(1, 10**11),
-        min_mass=60,
-        report=lambda *_: None,
-    )
-    return learnt
+    share = Fraction(1, 12)
+    return learnt_alone("integer", values, epsilon=1.0, seed=seed, share=share, min_mass=60)
 
 
 def left_out(column, values):
