@@ -9,7 +9,7 @@ from synthdp.core.known_marginal import KnownMarginal
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.model import Model
 from synthdp.release.drawing.following import with_densities
-from synthdp.release.drawing.weighting import mean_weights, weight_of, weight_ranges
+from synthdp.release.drawing.weighting import drawn_ranges, mean_weights, weight_of
 from synthdp.schema.schema import Schema
 
 _LEAST_BELOW_0 = 0.005
@@ -53,7 +53,7 @@ def weight_cautions(
         )
     inside = with_densities(schema, model)
     weight = float(counts @ mean_weights(inside))
-    least, largest = weight_ranges(inside)
+    least, largest = drawn_ranges(inside)
     if weight <= 0.0:
         said.append(
             f"survey weights: no value of {name!r} is above 0, so that no population is there"
@@ -61,6 +61,6 @@ def weight_cautions(
     elif float(counts @ (largest - least)) > 2 * _MOST_OPEN * weight:
         said.append(
             f"survey weights: bins of {name!r} are so wide that its sum may be off by more than {_MOST_OPEN:.0%}; "
-            "leave them to be learnt"
+            "leave them to be learnt, or declare its levels"
         )
     return said

@@ -27,12 +27,22 @@ def mean_weights(schema: Schema) -> NDArray[np.float64]:
 
     Values are drawn inside of the bins as rows have them, always the same ones.
     """
+    found: NDArray[np.float64] = _drawn_weights(schema).mean(axis=1)
+    return found
+
+
+def drawn_ranges(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the largest weight that is drawn in each level of the column of weights."""
+    drawn = _drawn_weights(schema)
+    return drawn.min(axis=1), drawn.max(axis=1)
+
+
+def _drawn_weights(schema: Schema) -> NDArray[np.float64]:
+    """Weights of rows of each level, those below 0 or missing as 0; shape ``(levels, _DRAWN)``."""
     column = schema[weight_of(schema)]
     codes = np.repeat(np.arange(column.size), _DRAWN).astype(column.dtype)
     values = column.decode(codes, np.random.default_rng(0)).to_numpy(np.float64, na_value=np.nan)
-    means = np.nan_to_num(values).reshape(column.size, _DRAWN).mean(axis=1)
-    found: NDArray[np.float64] = np.maximum(means, 0.0)
-    return found
+    return np.maximum(np.nan_to_num(values), 0.0).reshape(column.size, _DRAWN)
 
 
 def weight_ranges(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
