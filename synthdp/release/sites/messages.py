@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.privacy.noise.gaussian import MAX_COUNT
 from synthdp.privacy.shares.private_shares import Masks
 
 
@@ -28,18 +27,28 @@ class Message:
     n_sites: int
     """How many sites masks were made for: with fewer messages they do not cancel."""
     numbers: Masks
+    zero: int
+    """0 under a mask of its own, modulo 2^64: those of one sum add up to 0, as masks cancel."""
     checksum: str
     """A hash of all else: what was cut off or altered on its way is found out, if not on purpose."""
 
     @classmethod
-    def of(cls, numbers: Masks, *, asked: str, site: int, n_sites: int) -> Self:
+    def of(cls, numbers: Masks, *, zero: int, asked: str, site: int, n_sites: int) -> Self:
         """A message with its checksum."""
-        checksum = _checksum(numbers, asked, site, n_sites)
-        return cls(asked=asked, site=site, n_sites=n_sites, numbers=numbers, checksum=checksum)
+        checksum = _checksum(numbers, zero, asked, site, n_sites)
+        return cls(
+            asked=asked,
+            site=site,
+            n_sites=n_sites,
+            numbers=numbers,
+            zero=zero,
+            checksum=checksum,
+        )
 
     def check(self) -> None:
         """Raise `ParameterError` if it is not as it was sent."""
-        if self.checksum != _checksum(self.numbers, self.asked, self.site, self.n_sites):
+        sent = _checksum(self.numbers, self.zero, self.asked, self.site, self.n_sites)
+        if self.checksum != sent:
             raise ParameterError(
                 f"secure sum: the message of site {self.site} was altered on its way; have it sent again"
             )
@@ -72,15 +81,15 @@ def opened(messages: Sequence[Message]) -> NDArray[np.int64]:
             f"secure sum: there are {len(messages)} messages of {first.n_sites} sites, and {problem}; masks cancel "
             "in the sum of all"
         )
+    # Masks that are left make this 0 once in 2^64, however few cells there are.
+    if sum(message.zero for message in messages) % 2**64:
+        raise ParameterError(
+            "secure sum: masks did not cancel, so that there is no sum; sites have to use masks of this sum alone"
+        )
     total = np.zeros_like(first.numbers)
     for message in messages:
         total = total + message.numbers
     signed: NDArray[np.int64] = total.view(np.int64)
-    # Counts and noise never are so large; of masks that are left seven in eight are.
-    if signed.size and max(int(signed.max()), -int(signed.min())) > MAX_COUNT:
-        raise ParameterError(
-            "secure sum: masks did not cancel, so that there is no sum; sites have to use masks of this sum alone"
-        )
     return signed
 
 
@@ -89,6 +98,6 @@ def _sum_of(message: Message) -> tuple[object, ...]:
     return message.asked, message.n_sites, message.numbers.shape
 
 
-def _checksum(numbers: Masks, asked: str, site: int, n_sites: int) -> str:
-    header = repr((asked, site, n_sites, numbers.shape, str(numbers.dtype)))
+def _checksum(numbers: Masks, zero: int, asked: str, site: int, n_sites: int) -> str:
+    header = repr((asked, site, n_sites, zero, numbers.shape, str(numbers.dtype)))
     return sha256(header.encode() + np.ascontiguousarray(numbers).tobytes()).hexdigest()

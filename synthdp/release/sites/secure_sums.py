@@ -193,12 +193,14 @@ class SummedTables:
         names = distinct(clique)
         merging = coarsening.restricted(names) if coarsening else None
         shape = (merging.domain(self._domain) if merging else self._domain).project(names).shape
-        masks = pairwise_masks(len(self._sites), shape, self._randomness)
+        n_cells = int(np.prod(shape))
+        masks = pairwise_masks(len(self._sites), (n_cells + 1,), self._randomness)
         # No other sum has this name: a message of an earlier one, or of other sites, is found out.
         asked = f"{self._session}/{len(self.ledger.events)}"
         messages = [
             Message.of(
-                site.share(names, rho=rho, masks=mask, coarsening=merging),
+                site.share(names, rho=rho, masks=mask[1:].reshape(shape), coarsening=merging),
+                zero=int(mask[0]),
                 asked=asked,
                 site=number,
                 n_sites=len(self._sites),

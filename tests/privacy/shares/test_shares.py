@@ -269,11 +269,12 @@ def test_the_sum_has_the_counts_and_the_noise_that_the_event_says(n_sites, collu
     """Of the honest sites alone; a share that is sqrt(k) too small would be found out."""
     n_honest, rho, noise = n_sites - colluding, Fraction(1, 5000), []
     for _ in range(250):
-        masks = pairwise_masks(n_sites, (3, 4), SYSTEM)
+        masks = pairwise_masks(n_sites, (13,), SYSTEM)
         messages = [
-            site(ROWS, n_honest=n_honest).share(("a", "b"), rho=rho, masks=mask) for mask in masks
+            site(ROWS, n_honest=n_honest).share(("a", "b"), rho=rho, masks=mask[1:].reshape(3, 4))
+            for mask in masks
         ]
-        messages = sent(messages)
+        messages = sent(messages, zeros=[int(mask[0]) for mask in masks])
         exact = source_of(ROWS * n_sites).counts_of([("a", "b")])
         noise.append(opened(messages) - next(iter(exact)))
     event = ShareEvent.costing(rho, clique=("a", "b"), unit=ONE, n_honest=n_honest)
@@ -284,31 +285,40 @@ def test_the_sum_has_the_counts_and_the_noise_that_the_event_says(n_sites, collu
     assert float(n_honest * event.share_sigma_squared) == pytest.approx(float(1 / (2 * rho)))
 
 
-def sent(numbers, asked="1"):
+def sent(numbers, zeros, asked="1"):
     """Messages of all sites."""
     return [
-        Message.of(each, asked=asked, site=i, n_sites=len(numbers))
-        for i, each in enumerate(numbers)
+        Message.of(each, zero=zero, asked=asked, site=i, n_sites=len(numbers))
+        for i, (each, zero) in enumerate(zip(numbers, zeros, strict=True))
     ]
 
 
 def test_a_large_negative_sum_is_read_as_such():
     numbers = [np.array([2**64 - 7], dtype=np.uint64), np.array([3], dtype=np.uint64)]
-    assert opened(sent(numbers)).tolist() == [-4]
+    assert opened(sent(numbers, [5, 2**64 - 5])).tolist() == [-4]
 
 
-# Of masks that are left each cell looks like a count in one of 8 draws: all 40 never do.
 def masked(asked="1", n_sites=3):
-    return sent(pairwise_masks(n_sites, (40,), SYSTEM), asked)
+    """Messages of one cell without counts: what is left of their masks often looks like one."""
+    masks = pairwise_masks(n_sites, (2,), SYSTEM)
+    return sent([mask[1:] for mask in masks], [int(mask[0]) for mask in masks], asked)
 
 
 def _altered(message):
     return replace(message, numbers=message.numbers ^ np.uint64(1))
 
 
+def _without_check(message):
+    return replace(message, zero=0)
+
+
 def _other_cells(message):
     return Message.of(
-        message.numbers[:5], asked=message.asked, site=message.site, n_sites=message.n_sites
+        np.repeat(message.numbers, 2),
+        zero=message.zero,
+        asked=message.asked,
+        site=message.site,
+        n_sites=message.n_sites,
     )
 
 
@@ -327,6 +337,7 @@ NO_SUMS = {
         "parts of different sums",
     ),
     "altered": (lambda: [*masked()[:2], _altered(masked()[2])], "of site 2 was altered"),
+    "another zero": (lambda: [_without_check(each) for each in masked()], "of site 0 was altered"),
     "another's name": (lambda: [replace(masked()[0], site=1)], "of site 1 was altered"),
     "masks of two sums": (lambda: [*masked()[:2], masked()[2]], "masks did not cancel"),
 }
@@ -338,6 +349,13 @@ def test_what_is_no_sum_of_all_sites_is_not_opened(name):
     given = messages()
     with pytest.raises(ParameterError, match=said):
         opened(given)
+
+
+def test_masks_that_are_left_in_a_sum_of_one_cell_never_look_like_a_count():
+    """One in eight did, when a sum was told from what is left by its size."""
+    for _ in range(200):
+        with pytest.raises(ParameterError, match="masks did not cancel"):
+            opened([*masked()[:2], masked()[2]])
 
 
 def test_a_table_without_shares_is_another_object():
