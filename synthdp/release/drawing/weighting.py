@@ -42,7 +42,8 @@ def _drawn_weights(schema: Schema) -> NDArray[np.float64]:
     column = schema[weight_of(schema)]
     codes = np.repeat(np.arange(column.size), _DRAWN).astype(column.dtype)
     values = column.decode(codes, np.random.default_rng(0)).to_numpy(np.float64, na_value=np.nan)
-    return np.maximum(np.nan_to_num(values), 0.0).reshape(column.size, _DRAWN)
+    drawn: NDArray[np.float64] = np.maximum(np.nan_to_num(values), 0.0)
+    return drawn.reshape(column.size, _DRAWN)
 
 
 def weight_ranges(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
