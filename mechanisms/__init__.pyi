@@ -63,3 +63,4 @@ from synthdp.mechanisms.shared.noisy_errors import release_errors as release_err
 from synthdp.mechanisms.shared.refinement import Refinement as Refinement
 from synthdp.mechanisms.shared.residuals import Subsets as Subsets
 from synthdp.mechanisms.shared.residuals import best_linear_estimates as best_linear_estimates
+from synthdp.mechanisms.shared.task import Task as Task

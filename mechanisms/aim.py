@@ -9,16 +9,13 @@ from typing import ClassVar, final
 import numpy as np
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
-from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.error_bounds import Choice, error_bounds
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -57,29 +54,21 @@ class AIM(Mechanism):
         """One round an attribute, of as many as are planned for."""
         return 1 / self.rounds_per_attribute
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
         budget, share = ledger.remaining, Fraction(self.selection_share)
         # T = 16 d rounds in the paper, all of equal cost until the model has learnt what rounds of
         # that cost can show.
         rho = budget / (self.rounds_per_attribute * len(domain))
-        for column in engine.unknown((name,) for name in domain.attributes):
+        for column in task.engine.unknown((name,) for name in domain.attributes):
             table.measure(column, rho=rho * (1 - share))
-        fit = rough_fit(engine, domain, constraints, report)
-        growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
-        candidates = workload.downward_closure()
+        fit = task.rough_fit(domain)
+        growth = TreeGrowth(domain, (constraint.clique for constraint in task.constraints))
+        candidates = task.workload.downward_closure()
         model, is_last = fit(table.released), False
         while not is_last:
-            report(
+            task.report(
                 "selecting and measuring", round(100 * float(1 - ledger.remaining / budget)), 100
             )
             # Fewer than two rounds' worth is spent in one: a remainder that is too small for a
@@ -90,7 +79,7 @@ class AIM(Mechanism):
             # use up the room of later and better informed ones.
             limit = self.max_cells * float(1 - (ledger.remaining - rho) / budget)
             choice = self._choose(
-                table, model, workload, small_growths(growth, candidates, max_cells=limit), rho
+                table, model, task.workload, small_growths(growth, candidates, max_cells=limit), rho
             )
             table.measure(choice.clique, rho=ledger.remaining if is_last else rho * (1 - share))
             growth = growth.with_clique(choice.clique)
@@ -103,7 +92,7 @@ class AIM(Mechanism):
             if change <= choice.penalty(choice.clique):
                 rho = 4 * rho
         model.findings["error_bounds"] = error_bounds(
-            model, workload, table.released, choice, ledger.unit.marginal_l1
+            model, task.workload, table.released, choice, ledger.unit.marginal_l1
         )
         return model
 

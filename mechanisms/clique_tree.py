@@ -1,6 +1,6 @@
 """Clique tree: a bounded tree over the most dependent columns, planned and measured in one shot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -10,12 +10,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from synthdp.core.cliques import Clique, all_k_way
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import Report, steps
+from synthdp.core.reporting import steps
 from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.mechanisms.shared.allocation import (
@@ -27,7 +25,7 @@ from synthdp.mechanisms.shared.allocation import (
 )
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_parts
 from synthdp.mechanisms.shared.noisy_errors import independent_counts, release_errors
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 
 _SIZE_PENALTIES = (-0.25, 0.0, 0.25, 0.5, 0.75)
@@ -85,31 +83,25 @@ class CliqueTree(Mechanism):
         is_split = any(domain.size(pair) <= self.max_cells for pair in pairs)
         return self.one_way_share if is_split else 1.0
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, budget = table.domain, table.ledger.remaining
         pairs = [
             pair for pair in all_k_way(domain.attributes, 2) if domain.size(pair) <= self.max_cells
         ]
         columns = measurement_shares(
-            domain, dict.fromkeys(engine.unknown((name,) for name in domain.attributes), 1.0)
+            domain, dict.fromkeys(task.engine.unknown((name,) for name in domain.attributes), 1.0)
         )
         # Without a pair that is small enough the columns are all there is to measure.
         share = Fraction(self.one_way_share) if pairs else Fraction(1)
-        for clique, part in steps(report, "measuring columns", columns.items()):
+        for clique, part in steps(task.report, "measuring columns", columns.items()):
             table.measure(clique, rho=budget * share * part)
         if pairs:
-            report("selecting cliques", 0, 1)
-            demands = self._demands(table, pairs, workload, budget * Fraction(self.selection_share))
-            start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
+            task.report("selecting cliques", 0, 1)
+            demands = self._demands(
+                table, pairs, task.workload, budget * Fraction(self.selection_share)
+            )
+            start = TreeGrowth(domain, (constraint.clique for constraint in task.constraints))
             left = table.ledger.remaining
             # How much a clique's size should count against it depends on the table, so a few
             # penalties are tried and the plan with the least predicted error is taken: free, since
@@ -118,15 +110,15 @@ class CliqueTree(Mechanism):
                 self._grown(start, demands, float(left), penalty) for penalty in _SIZE_PENALTIES
             ]
             plan = min(plans, key=lambda plan: predicted_error(plan, demands))
-            plan = {clique: plan[clique] for clique in engine.unknown(plan)}
+            plan = {clique: plan[clique] for clique in task.engine.unknown(plan)}
             total = sum(map(Fraction, plan.values()))
             for percent, (clique, rho) in zip(
                 np.linspace(0, 99, len(plan)), plan.items(), strict=True
             ):
-                report("measuring cliques", int(percent), 100)
+                task.report("measuring cliques", int(percent), 100)
                 table.measure(clique, rho=left * Fraction(rho) / total)
-            report("measuring cliques", 100, 100)
-        return rough_fit(engine, domain, constraints, report)(table.released)
+            task.report("measuring cliques", 100, 100)
+        return task.rough_fit(domain)(table.released)
 
     def _demands(
         self, table: PrivateTable, pairs: list[Clique], workload: Workload, rho: Fraction

@@ -1,19 +1,16 @@
 """Gaussian: the whole workload, measured at once with the noise that suits it best [2305.08175]."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import MIN_USE, Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
+from synthdp.core.workload import MIN_USE
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.measurement_plan import planned_shares
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.mechanisms.shared.residuals import best_linear_estimates
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 
 
@@ -42,39 +39,30 @@ class Gaussian(Mechanism):
     is_gaussian: ClassVar[bool] = True
     measures_whole_workload: ClassVar[bool] = True
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        self.check(table.domain, workload)
+        self.check(table.domain, task.workload)
         domain, budget = table.domain, table.ledger.remaining
-        weights = dict(workload.weights)
+        weights = dict(task.workload.weights)
         # A column that no marginal holds would be drawn evenly over its levels, which is worse than
         # noise.
         little = MIN_USE * max(weights.values())
         weights |= {
-            (name,): little for name in domain.attributes if name not in workload.importance
+            (name,): little for name in domain.attributes if name not in task.workload.importance
         }
         # What is published costs nothing, so its share goes to the others.
-        weights = {clique: weights[clique] for clique in engine.unknown(weights)}
+        weights = {clique: weights[clique] for clique in task.engine.unknown(weights)}
         shares = planned_shares(domain, weights) if weights else {}
         if not shares:  # Of published shares nobody knows how many records they are of.
-            shares = dict.fromkeys(engine.unknown([()]), Fraction(1))
+            shares = dict.fromkeys(task.engine.unknown([()]), Fraction(1))
         # Nothing is selected, so no answer decides what is asked next: order is of no account.
-        for clique, share in steps(report, "measuring the workload", shares.items()):
+        for clique, share in steps(task.report, "measuring the workload", shares.items()):
             table.measure(clique, rho=budget * share)
-        fitting = partial(report, "fitting")
-        model = engine.estimate(domain, table.released, constraints=constraints, progress=fitting)
+        model = task.fit(domain)(table.released)
         model.findings["unbiased_estimates"] = [
             {"columns": list(estimate.clique), "stddev_records": estimate.stddev}
             for estimate in best_linear_estimates(
-                domain, table.released, engine.unknown(workload.cliques)
+                domain, table.released, task.engine.unknown(task.workload.cliques)
             )
         ]
         return model

@@ -1,20 +1,14 @@
 """GEM: rounds that each measure what a generative network gets most wrong [2106.07153]."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.columns import measurable_subsets, measure_columns
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.mechanisms.shared.worst_marginal import measure_worst
 from synthdp.privacy.private_table import PrivateTable
 
@@ -55,42 +49,31 @@ class GEM(Mechanism):
         check_counts(self, "rounds", "max_cells")
         check_shares(self, "one_way_share", "selection_share")
 
-    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
-        """That of step 1."""
-        return self.one_way_share
-
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
         # With few columns there are few marginals worth a round. Each round is a fit and scores all
         # candidates, which grow with the square of the columns: so their number has an end.
         n_varying = len(domain.varying(domain.attributes))
         rounds = self.rounds or min(2 * max(n_varying, 1), MAX_ROUNDS)
-        measure_columns(table, engine, rho=ledger.remaining * Fraction(self.one_way_share))
-        fit = rough_fit(engine, domain, constraints)
+        measure_columns(table, task.engine, rho=ledger.remaining * Fraction(self.one_way_share))
+        fit = task.rough_fit(domain, reports=False)
         model: Model | None = None
-        candidates = measurable_subsets(workload, domain, engine, max_cells=self.max_cells)
+        candidates = measurable_subsets(
+            task.workload, domain, task.engine, max_cells=self.max_cells
+        )
         # Of nothing that is left to measure, as where all is published, there are no rounds.
         rounds = rounds if candidates else 0
-        for done in steps(report, "selecting and measuring", range(rounds)):
+        for done in steps(task.report, "selecting and measuring", range(rounds)):
             model = fit(table.released, warm_start=model)
             measure_worst(
                 table,
                 model,
                 candidates,
-                workload=workload,
+                workload=task.workload,
                 rho=ledger.remaining / (rounds - done),
                 selection_share=self.selection_share,
             )
         # A network that goes on from what fitted fewer measurements keeps some of it: on Adult at
         # epsilon 1 a model of the same measurements was off by 0.127, from a fresh start by 0.095.
-        fitting = partial(report, "fitting")
-        return engine.estimate(domain, table.released, constraints=constraints, progress=fitting)
+        return task.fit(domain)(table.released)

@@ -1,17 +1,13 @@
 """Independent: every column on its own. The baseline that keeps no dependence at all."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 
 
@@ -29,23 +25,14 @@ class Independent(Mechanism):
     reference: ClassVar[str] = "all one-way marginals, closed-form shares"
     is_gaussian: ClassVar[bool] = True
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         attributes = table.domain.attributes
         budget = table.ledger.remaining
-        weights = workload.relative_weights(engine.unknown((name,) for name in attributes))
-        shares = measurement_shares(table.domain, weights)
-        for clique, share in steps(report, "measuring columns", shares.items()):
-            table.measure(clique, rho=budget * share)
-        fitting = partial(report, "fitting")
-        return engine.estimate(
-            table.domain, table.released, constraints=constraints, progress=fitting
+        weights = task.workload.relative_weights(
+            task.engine.unknown((name,) for name in attributes)
         )
+        shares = measurement_shares(table.domain, weights)
+        for clique, share in steps(task.report, "measuring columns", shares.items()):
+            table.measure(clique, rho=budget * share)
+        return task.fit(table.domain)(table.released)

@@ -14,12 +14,11 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_total
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
 from synthdp.inference.engines.refinement import estimate_refined
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_parts
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import MAX_CELLS, PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -61,15 +60,7 @@ class MST(Mechanism):
         pairs = all_k_way(domain.attributes, 2)
         return self.one_way_share if any(domain.size(pair) <= MAX_CELLS for pair in pairs) else 1.0
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         attributes, budget = table.domain.attributes, table.ledger.remaining
         candidates = [
@@ -78,45 +69,50 @@ class MST(Mechanism):
         # A table of one column, or of columns so large that no pair is measured, spends all of it
         # on columns.
         rho = budget * Fraction(self.one_way_share) if candidates else budget
-        columns = engine.unknown((name,) for name in attributes)
-        for column in steps(report, "measuring columns", columns):
+        columns = task.engine.unknown((name,) for name in attributes)
+        for column in steps(task.report, "measuring columns", columns):
             table.measure(column, rho=rho / len(columns))
-        coarsening = merged_rare_levels(table.released, self.rare_threshold, constraints)
+        coarsening = merged_rare_levels(table.released, self.rare_threshold, task.constraints)
         if candidates:
             rho = budget * Fraction(self.selection_share)
-            pairs = self._select(table, candidates, rho, coarsening, workload, report)
+            pairs = self._select(table, task, candidates, rho, coarsening)
             # What is left, not a third of the budget: where pairs are missing the forest has fewer
             # edges than the tree that selection paid for.
-            pairs = engine.unknown(pairs)
+            pairs = task.engine.unknown(pairs)
             rho = table.ledger.remaining / max(len(pairs), 1)
-            for pair in steps(report, "measuring pairs", pairs):
+            for pair in steps(task.report, "measuring pairs", pairs):
                 table.measure(pair, rho=rho, coarsening=coarsening)
-        fitting = partial(report, "fitting")
+        fitting = partial(task.report, "fitting")
         return estimate_refined(
-            engine, table.domain, table.released, constraints=constraints, progress=fitting
+            task.engine,
+            table.domain,
+            table.released,
+            constraints=task.constraints,
+            progress=fitting,
         )
 
     @staticmethod
     def _select(
         table: PrivateTable,
+        task: Task,
         pairs: Sequence[Clique],
         rho: Fraction,
         coarsening: Coarsening,
-        workload: Workload,
-        report: Report,
     ) -> list[Clique]:
         """A spanning tree (or forest, where pairs are missing) of pairs, one exponential mechanism
         an edge.
         """
         estimates = independent_pairs(pairs, table.released, coarsening)
-        score = MarginalL1Error(estimates, coarsening, weights=workload.relative_weights(pairs))
+        score = MarginalL1Error(
+            estimates, coarsening, weights=task.workload.relative_weights(pairs)
+        )
         component = {name: name for name in table.domain.attributes}
         n_edges = len(table.domain) - 1
         tree: list[Clique] = []
         # Kruskal's algorithm, each edge chosen privately among those that close no circle. It ends
         # early where too large pairs leave the columns in several parts.
         while joining := [(a, b) for a, b in pairs if component[a] != component[b]]:
-            report("selecting pairs", len(tree), n_edges)
+            task.report("selecting pairs", len(tree), n_edges)
             a, b = table.select(joining, score=score, rho=rho / n_edges)
             tree.append((a, b))
             # Few columns, so components are relabelled rather than kept as a forest of pointers.

@@ -2,18 +2,14 @@
 wrong [HLM12].
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.mechanisms.shared.worst_marginal import measure_worst
 from synthdp.privacy.private_table import PrivateTable
 
@@ -50,29 +46,21 @@ class MWEM(Mechanism):
         check_counts(self, "rounds")
         check_shares(self, "selection_share", "total_share")
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        self.check(table.domain, workload)
+        self.check(table.domain, task.workload)
         ledger, rounds = table.ledger, self.rounds or len(table.domain)
-        fit = rough_fit(engine, table.domain, constraints)
+        fit = task.rough_fit(table.domain, reports=False)
         # The paper knows the number of records. Here it is private, so it is measured first: the
         # marginal of no columns.
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
-        for done in steps(report, "selecting and measuring", range(rounds)):
+        for done in steps(task.report, "selecting and measuring", range(rounds)):
             measure_worst(
                 table,
                 model,
-                workload.cliques,
-                workload=workload,
+                task.workload.cliques,
+                workload=task.workload,
                 # What is left by the rounds that are left: the last round gets exactly the rest,
                 # with no rounding error.
                 rho=ledger.remaining / (rounds - done),
@@ -81,6 +69,6 @@ class MWEM(Mechanism):
             # Models in between choose the next marginal, for which a rough fit is as good; the last
             # is what is released.
             if done == rounds - 1:
-                fit = full_fit(engine, table.domain, constraints, report)
+                fit = task.fit(table.domain)
             model = fit(table.released, warm_start=model)
         return model

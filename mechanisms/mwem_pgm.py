@@ -1,18 +1,14 @@
 """MWEM+PGM: MWEM's rounds with a graphical model, whose junction tree is kept small [MSM19]."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.mechanisms.shared.worst_marginal import measure_worst
 from synthdp.privacy.private_table import PrivateTable
 
@@ -47,40 +43,32 @@ class MWEMPGM(Mechanism):
         check_counts(self, "rounds", "max_cells")
         check_shares(self, "selection_share", "total_share")
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
         rounds = self.rounds or len(domain)
-        growth = TreeGrowth(domain, (constraint.clique for constraint in constraints))
-        fit = rough_fit(engine, domain, constraints)
+        growth = TreeGrowth(domain, (constraint.clique for constraint in task.constraints))
+        fit = task.rough_fit(domain, reports=False)
         # A hundredth is plenty: one count of all records has little noise, and all others are
         # shares of it.
         table.measure((), rho=ledger.remaining * Fraction(self.total_share))
         model = fit(table.released)
         # Later rounds may use more cells: a clique that fills the tree in the first round would
         # leave no room for any other.
-        for done in steps(report, "selecting and measuring", range(rounds)):
+        for done in steps(task.report, "selecting and measuring", range(rounds)):
             clique = measure_worst(
                 table,
                 model,
                 small_growths(
-                    growth, workload.cliques, max_cells=self.max_cells * (done + 1) / rounds
+                    growth, task.workload.cliques, max_cells=self.max_cells * (done + 1) / rounds
                 ),
-                workload=workload,
+                workload=task.workload,
                 rho=ledger.remaining / (rounds - done),
                 selection_share=self.selection_share,
             )
             growth = growth.with_clique(clique)
             # Only the last model is released; those before it only say where the worst error is.
             if done == rounds - 1:
-                fit = full_fit(engine, domain, constraints, report)
+                fit = task.fit(domain)
             model = fit(table.released, warm_start=model)
         return model

@@ -5,7 +5,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import combinations
 from math import comb, prod, sqrt
 from typing import ClassVar, final
@@ -14,18 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import Report
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth, small_growths
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
 from synthdp.mechanisms.shared.columns import measure_columns
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -73,28 +68,19 @@ class PrivBayes(Mechanism):
             )
         check_shares(self, "one_way_share", "selection_share")
 
-    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
-        """That of step 1."""
-        return self.one_way_share
-
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,  # noqa: ARG002 - the paper's networks serve no workload in particular
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
         most = len(domain) - 1
-        measure_columns(table, engine, rho=ledger.remaining * Fraction(self.one_way_share))
-        fit = rough_fit(engine, domain, constraints)
+        measure_columns(table, task.engine, rho=ledger.remaining * Fraction(self.one_way_share))
+        fit = task.rough_fit(domain, reports=False)
         model = fit(table.released)
-        growth, placed = TreeGrowth(domain, (rule.clique for rule in constraints)), frozenset[str]()
+        growth, placed = (
+            TreeGrowth(domain, (rule.clique for rule in task.constraints)),
+            frozenset[str](),
+        )
         for done in range(most):
-            report("choosing and measuring", round(100 * done / most), 100)
+            task.report("choosing and measuring", round(100 * done / most), 100)
             rho = ledger.remaining / (most - done)
             for_selection = rho * Fraction(self.selection_share)
             sigma = sqrt(ledger.unit.sigma_squared(rho - for_selection))
@@ -118,11 +104,8 @@ class PrivBayes(Mechanism):
             growth, placed = growth.with_clique(family), placed.union(family)
             model = fit(table.released, warm_start=model)
         if len(placed) < len(domain):
-            measure_columns(table, engine, rho=ledger.remaining)
-        fit = partial(
-            engine.estimate, domain, constraints=constraints, progress=partial(report, "fitting")
-        )
-        return fit(table.released, warm_start=model)
+            measure_columns(table, task.engine, rho=ledger.remaining)
+        return task.fit(domain)(table.released, warm_start=model)
 
     def _families(self, domain: Domain, placed: frozenset[str], max_cells: float) -> list[Clique]:
         """Parents that are placed already, and then one child that is not; at first all pairs."""

@@ -2,20 +2,15 @@
 al. 2021].
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, sqrt
 from typing import ClassVar, final
 
 from synthdp.core.cliques import Clique, all_k_way
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import estimate_total
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
 from synthdp.inference.model import Model
 from synthdp.inference.trees.tree_growth import TreeGrowth
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE, measurement_shares
@@ -23,7 +18,7 @@ from synthdp.mechanisms.shared.attribute_graph import grown_attribute_graph, noi
 from synthdp.mechanisms.shared.inner_networks import first_marginals
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_parts
 from synthdp.mechanisms.shared.refinement import Refinement
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
 
@@ -86,26 +81,14 @@ class PrivMRF(Mechanism):
             self, "max_attributes", "rounds", "max_scored", "max_cells", "max_clique_cells"
         )
 
-    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
-        """The share of the columns, the first that are asked."""
-        return self.one_way_share
-
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,  # noqa: ARG002 - the paper's graph serves no workload in particular
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger, budget = table.domain, table.ledger, table.ledger.remaining
         planned, scoring = (
             int(self.refined_per_column * len(domain)),
             budget * Fraction(self.scoring_share),
         )
-        cliques, dependences = self._graph(table, engine, constraints, report)
+        cliques, dependences = self._graph(table, task)
         rest, limits = ledger.remaining - scoring, {"max_attributes": self.max_attributes}
         useful = self._useful_cells(table, rest / (len(domain) + planned))
         # How many marginals there are decides what each costs, and what each costs decides which
@@ -113,23 +96,27 @@ class PrivMRF(Mechanism):
         # that were found.
         first = first_marginals(domain, cliques, dependences, max_cells=useful, **limits)
         useful = self._useful_cells(table, rest / (len(first) + planned))
-        candidates = map(domain.canonical, engine.known_sets)
-        known = [clique for clique in candidates if engine.known_shares(clique) is not None]
+        candidates = map(domain.canonical, task.engine.known_sets)
+        known = [clique for clique in candidates if task.engine.known_shares(clique) is not None]
         refinement = Refinement(
             domain, cliques, max_cells=useful, measured=[*first, *known], **limits
         )
-        first = engine.unknown(first)
+        first = task.engine.unknown(first)
         # A small graph may hold fewer marginals than were planned; the scores' share then goes to
         # the measurements.
         n_refined = min(planned, len(refinement.chances))
         rho = (rest if n_refined else ledger.remaining) / max(len(first) + n_refined, 1)
         for clique in first:
-            report("measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100)
+            task.report(
+                "measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100
+            )
             table.measure(clique, rho=rho)
-        fit = rough_fit(engine, domain, constraints, report)
+        fit = task.rough_fit(domain)
         model, rounds = fit(table.released), min(self.rounds, max(len(domain) // 2, 1), n_refined)
         for number in range(rounds):
-            report("measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100)
+            task.report(
+                "measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100
+            )
             # As even as can be, the first rounds taking the remainder.
             n_new = n_refined // rounds + (number < n_refined % rounds)
             refinement.measure_worst(
@@ -139,21 +126,17 @@ class PrivMRF(Mechanism):
         return model
 
     def _graph(
-        self,
-        table: PrivateTable,
-        engine: Engine,
-        constraints: Sequence[Constraint],
-        report: Report,
+        self, table: PrivateTable, task: Task
     ) -> tuple[tuple[Clique, ...], dict[Clique, float]]:
         """Measure the columns, score pairs; the cliques of the graph, and how strongly pairs
         depend.
         """
         domain, budget = table.domain, table.ledger.remaining
-        columns = engine.unknown((name,) for name in domain.attributes)
+        columns = task.engine.unknown((name,) for name in domain.attributes)
         shares = measurement_shares(domain, dict.fromkeys(columns, 1.0))
-        for clique, share in steps(report, "measuring columns", shares.items()):
+        for clique, share in steps(task.report, "measuring columns", shares.items()):
             table.measure(clique, rho=budget * Fraction(self.one_way_share) * share)
-        start = TreeGrowth(domain, (constraint.clique for constraint in constraints))
+        start = TreeGrowth(domain, (constraint.clique for constraint in task.constraints))
         # A column of one level depends on nothing.
         varying = [name for name in domain.attributes if domain[name] > 1]
         pairs = [
@@ -161,7 +144,7 @@ class PrivMRF(Mechanism):
         ]
         if not pairs:
             return start.cliques, {}
-        report("growing the graph", 0, 1)
+        task.report("growing the graph", 0, 1)
         dependences = noisy_dependences(table, pairs, rho=budget * Fraction(self.graph_share))
         limits = {"max_cells": self.max_cells, "max_clique_cells": self.max_clique_cells}
         graph = grown_attribute_graph(start, dependences, **limits, size_penalty=self.size_penalty)

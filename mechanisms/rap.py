@@ -7,15 +7,11 @@ from math import ceil
 from typing import ClassVar, final
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
-from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.columns import measurable_subsets, measure_columns
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import full_fit, rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.mechanisms.shared.worst_marginal import improvement_score
 from synthdp.privacy.private_table import PrivateTable
 
@@ -55,37 +51,27 @@ class RAP(Mechanism):
         check_counts(self, "rounds", "marginals_per_round", "max_cells")
         check_shares(self, "one_way_share", "selection_share")
 
-    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
-        """That of step 1."""
-        return self.one_way_share
-
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         domain, ledger = table.domain, table.ledger
-        measure_columns(table, engine, rho=ledger.remaining * Fraction(self.one_way_share))
-        fit = rough_fit(engine, domain, constraints)
+        measure_columns(table, task.engine, rho=ledger.remaining * Fraction(self.one_way_share))
+        fit = task.rough_fit(domain, reports=False)
         model = fit(table.released)
-        candidates = measurable_subsets(workload, domain, engine, max_cells=self.max_cells)
+        candidates = measurable_subsets(
+            task.workload, domain, task.engine, max_cells=self.max_cells
+        )
         # No round with nothing left to measure.
         rounds = min(self.rounds, ceil(len(candidates) / self.marginals_per_round))
         for done in range(rounds):
-            report("selecting and measuring", done, rounds)
+            task.report("selecting and measuring", done, rounds)
             worst, rho = self._worst(
-                table, model, candidates, workload, ledger.remaining / (rounds - done)
+                table, model, candidates, task.workload, ledger.remaining / (rounds - done)
             )
             for clique in worst:
                 table.measure(clique, rho=rho)
             candidates = [clique for clique in candidates if clique not in worst]
             if done == rounds - 1:
-                fit = full_fit(engine, domain, constraints, report)
+                fit = task.fit(domain)
             model = fit(table.released, warm_start=model)
         return model
 

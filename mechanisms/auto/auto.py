@@ -8,13 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, cast, final
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
-from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import estimate_total
-from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
@@ -31,7 +27,7 @@ from synthdp.mechanisms.auto.survey import (
 from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.mechanisms.shared.knowing_table import KnowingTable
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_counts, check_shares
-from synthdp.mechanisms.shared.rough_fit import rough_fit
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
 
@@ -113,54 +109,18 @@ class Auto(Mechanism):
         if not (self.max_noise_share > 0 and self.relative_model_error > 0):
             raise ParameterError("auto: max_noise_share and relative_model_error must be above 0")
 
-    def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002
-        """The share of the columns, the first that are asked."""
-        return self.one_way_share
-
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        return self.release_after(
-            None,
-            table,
-            workload=workload,
-            engine=engine,
-            constraints=constraints,
-            report=report,
-        )
+        return self.release_after(None, table, task)
 
-    def release_after(
-        self,
-        earlier: "Drifting | None",
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint],
-        report: Report,
-    ) -> Model:
+    def release_after(self, earlier: "Drifting | None", table: PrivateTable, task: Task) -> Model:
         """As `release`, when an earlier release about an overlapping population says roughly what is
         to be found: the first scores are of how far pairs moved since, and what it measured is fitted
         beside what is measured now (`synthdp.mechanisms.auto.drifting`).
         """
-        run = _Run(
-            self,
-            earlier,
-            table,
-            workload=workload,
-            engine=engine,
-            constraints=constraints,
-            report=report,
-        )
+        run = _Run(self, earlier, table, task)
         table = run.table
-        report("selecting and measuring", 0, 1)
+        task.report("selecting and measuring", 0, 1)
 
         # MEASURE all columns: they say how many records there are, and what independence expects.
         # Few measurements are as useful as these. Without them nothing could be called independent,
@@ -239,27 +199,18 @@ class _Run:
     ----------
     mechanism
         The shares of the budget, and the limits.
-    earlier, table, workload, engine, constraints, report
+    earlier, table, task
         As in `Auto.release_after`.
     """
 
     def __init__(
-        self,
-        mechanism: Auto,
-        earlier: "Drifting | None",
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint],
-        report: Report,
+        self, mechanism: Auto, earlier: "Drifting | None", table: PrivateTable, task: Task
     ) -> None:
+        engine = task.engine
         self._mechanism = mechanism
         self._earlier = earlier
         self._asked = table
-        self._workload = workload
-        self._engine = engine
-        self._constraints = constraints
+        self._task = task
         self._budget = table.ledger.remaining
         self.score_rho = self.part_of_budget(mechanism.score_share)
         """What the second scores cost, and the first ones at least."""
@@ -271,7 +222,7 @@ class _Run:
         """The table, beside whose answers stands what the engine knows of columns."""
         if known and not isinstance(table, KnowingTable):
             self.table = cast(PrivateTable, KnowingTable(table, engine))
-        self.candidates = Candidates(table.domain, workload, engine.known_sets)
+        self.candidates = Candidates(table.domain, task.workload, engine.known_sets)
         """What may be scored."""
         self.findings = Findings(self.candidates)
         """What the release says of itself."""
@@ -280,7 +231,7 @@ class _Run:
         self._column_shares = measurement_shares(table.domain, unknown)
         # The fits of a release are rough ones: between the batches a model is only what errors are
         # measured against, and a last one to the last digit would follow the noise.
-        self._fit = rough_fit(engine, table.domain, constraints, report)
+        self._fit = task.rough_fit(table.domain)
 
     def part_of_budget(self, share: float) -> Fraction:
         """A share of what there was to spend at the start.
@@ -314,8 +265,8 @@ class _Run:
         return Survey(
             self.table,
             self.candidates,
-            engine=self._engine,
-            constraints=self._constraints,
+            engine=self._task.engine,
+            constraints=self._task.constraints,
             max_cells=self._mechanism.max_cells,
             findings=self.findings,
             groups=groups,
@@ -325,12 +276,12 @@ class _Run:
         """The marginals that the workload names, which have their share of ``rho``."""
         return NamedMarginals(
             self.table,
-            self._workload,
+            self._task.workload,
             shares=survey.shares,
             rho=rho * Fraction(self._mechanism.named_share),
-            can_merge=self._engine.takes_merged,
+            can_merge=self._task.engine.takes_merged,
             is_allowed=survey.is_allowed,
-            known=self._engine.known_sets,
+            known=self._task.engine.known_sets,
         )
 
     def score_pairs(self, survey: Survey, rho: Fraction) -> tuple[Survey, Dependences]:
@@ -359,7 +310,7 @@ class _Run:
         """The look for columns that depend all together, which nothing has been paid for yet."""
         return JointScores(
             self.table,
-            joint_sets(self.table.domain, self._workload),
+            joint_sets(self.table.domain, self._task.workload),
             shares=survey.shares,
             rho=self.part_of_budget(self._mechanism.joint_share),
         )
@@ -381,7 +332,7 @@ class _Run:
             shares=survey.shares,
             rho=(self.table.ledger.remaining - self.score_rho)
             * Fraction(self._mechanism.named_share),
-            can_merge=self._engine.takes_merged,
+            can_merge=self._task.engine.takes_merged,
             is_allowed=survey.is_allowed,
         ).measure()
         return True

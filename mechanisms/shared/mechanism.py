@@ -1,16 +1,13 @@
 """The interface of all mechanisms: what a mechanism may see and what it returns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import ClassVar
 
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import Report
 from synthdp.core.workload import MAX_MEASURED_CELLS, Workload
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
 
@@ -38,6 +35,10 @@ class Mechanism(ABC):
     """The accounting that the mechanism is meant for; Gaussian DP only if `is_gaussian`."""
     measures_whole_workload: ClassVar[bool] = False
     """Whether it may measure any marginal of the workload, so that none may be too large for that."""
+    one_way_share: float = 1.0
+    """Share of the budget for single columns, of a mechanism that begins with each of them; it is a
+    parameter then. 1 of all others, and of those that ask nothing else.
+    """
 
     def check(self, domain: Domain, workload: Workload) -> None:
         """Raise `ParameterError` if the mechanism cannot handle a domain or workload; called before
@@ -49,24 +50,16 @@ class Mechanism(ABC):
             workload.check_cells(domain, MAX_MEASURED_CELLS)
 
     def share_of_columns(self, domain: Domain) -> float:  # noqa: ARG002 - most know it beforehand
-        """The share of its budget that a release spends on single columns before all else; 1 if it
-        does not begin with each of them, or asks nothing else.
+        """The share of its budget that a release over such columns spends on each of them by itself
+        before all else: `one_way_share`, unless a mechanism says otherwise.
 
         Where nothing of a column was read these are the first to say so: by the share, whoever runs
         it knows if that is soon enough.
         """
-        return 1.0
+        return self.one_way_share
 
     @abstractmethod
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model | None:
+    def release(self, table: PrivateTable, task: Task) -> Model | None:
         """Spend what is left of the table's budget and return a model of the table; None leaves
         the fit to whoever asks for one.
 
@@ -74,14 +67,8 @@ class Mechanism(ABC):
         ----------
         table
             The sensitive table; its ledger says how much may be spent.
-        workload
-            The marginals that the model should get right.
-        engine
-            Fits the measurements.
-        constraints
-            Combinations of levels that the schema rules out; the engine respects them.
-        report
-            Called with the progress.
+        task
+            What the model is for, who fits it, and within which rules.
         """
 
 

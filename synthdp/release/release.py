@@ -16,6 +16,7 @@ from synthdp.core.reporting import Report, finishing, in_notebook, logged, silen
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
 from synthdp.learning.filling import Filling, UnreadCount
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
@@ -303,13 +304,13 @@ class Release:
                 # Whatever a mechanism asks, nothing is paid for what is public.
                 asked = KNOWING_TABLE.load()(asked, self._engine)
             with finishing(report) as progress:
-                model = release(
-                    asked,
+                task = Task(
                     workload=self._workload,
                     engine=self._engine,
                     constraints=schema.constraints,
                     report=progress,
                 )
+                model = release(asked, task)
             said: Mapping[str, object] = {}
             drawn: Drawn | None = None
             found: list[str] = []

@@ -13,16 +13,14 @@ from typing import Any, ClassVar, TypeAlias, final
 import numpy as np
 
 from synthdp.core.cliques import Clique
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.core.reporting import Report, silent
-from synthdp.core.workload import Workload
 from synthdp.inference.arrays import cell_counts
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.drawing.draw import drawn_codes, seeds_of
 from synthdp.release.persistence.keeping import Keeping
@@ -72,20 +70,12 @@ class Questions(Mechanism):
         """None: the table was released before, so that nobody looks whether it can be read."""
         return 0.0
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,  # noqa: ARG002 - what is asked is named
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,  # noqa: ARG002 - it is quick
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the first marginal."""
         share = table.ledger.remaining / len(self.cliques)
         for clique in self.cliques:
             table.measure(clique, rho=share)
-        return engine.estimate(table.domain, table.released[:1], constraints=constraints)
+        return task.engine.estimate(table.domain, table.released[:1], constraints=task.constraints)
 
 
 @final

@@ -201,11 +201,9 @@ class Wrapped(Mechanism):
     def wrong(self, table):
         raise NotImplementedError
 
-    def release(self, table, *, workload, engine, constraints=(), report):
+    def release(self, table, task):
         self.wrong(table)
-        return Independent().release(
-            table, workload=workload, engine=engine, constraints=constraints, report=report
-        )
+        return Independent().release(table, task)
 
 
 def n_rows(table):

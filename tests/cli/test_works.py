@@ -472,7 +472,7 @@ class Greedy(Mechanism):
     reference: ClassVar[str] = "none"
     n_paid: int = 0
 
-    def release(self, table, *, workload, engine, constraints=(), report):  # noqa: ARG002
+    def release(self, table, task):  # noqa: ARG002
         for _ in range(self.n_paid):
             table.measure(("town",), rho=table.ledger.remaining / 2)
         table.measure(("age",), rho=2 * table.ledger.budget)

@@ -234,10 +234,10 @@ def fit_the_exact_number(monkeypatch):
 def measure_once_more_without_a_charge(monkeypatch):
     original = Independent.release
 
-    def measure_more(self, table, **asked):
+    def measure_more(self, table, task):
         with monkeypatch.context() as patch:
             patch.setattr(ledger.PrivacyLedger, "charge", lambda *_: None)
             table.measure(table.domain.attributes, rho=40 * table.ledger.budget)
-        return original(self, table, **asked)
+        return original(self, table, task)
 
     monkeypatch.setattr(Independent, "release", measure_more)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core import Constraint, Domain, ParameterError, Workload, silent
+from synthdp.core import Constraint, Domain, ParameterError, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, JunctionTree, LayeredConsistencyEngine
-from synthdp.mechanisms import Auto, Independent
+from synthdp.mechanisms import Auto, Independent, Task
 from synthdp.privacy import (
     Accounting,
     Adjacency,
@@ -49,10 +49,11 @@ def private(columns, shape=None, *, epsilon=2.0, **arguments):
 def release(table, workload=None, *, engine=None, constraints=(), mechanism=None):
     return (mechanism or Auto()).release(
         table,
-        workload=workload or Workload.default(table.domain),
-        engine=engine or LayeredConsistencyEngine(),
-        constraints=constraints,
-        report=silent,
+        Task(
+            workload=workload or Workload.default(table.domain),
+            engine=engine or LayeredConsistencyEngine(),
+            constraints=constraints,
+        ),
     )
 
 
@@ -301,6 +302,6 @@ def test_what_is_too_large_to_look_at_or_to_plan_for_is_left_out_before_it_costs
     table = PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
     wanted = Workload.from_dict(domain, workload)
     engine = LayeredConsistencyEngine()
-    model = Auto().release(table, workload=wanted, engine=engine, report=silent)
+    model = Auto().release(table, Task(workload=wanted, engine=engine))
     assert table.ledger.remaining == 0
     assert len(model.sample(10, seed=0)) == len(shape)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.homes import home
 
-from synthdp.core import Domain, ParameterError, Workload, silent
+from synthdp.core import Domain, ParameterError, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, JunctionTree, TreeGrowth
-from synthdp.mechanisms import CliqueTree
+from synthdp.mechanisms import CliqueTree, Task
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 clique_tree = home(CliqueTree)
@@ -20,7 +20,7 @@ def released(shape, rows, mechanism):
     ledger = PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     table = PrivateTable(CodedSource(CodedTable(domain, rows)), ledger)
     model = mechanism.release(
-        table, workload=Workload.default(domain), engine=GraphicalModelEngine(), report=silent
+        table, Task(workload=Workload.default(domain), engine=GraphicalModelEngine())
     )
     assert ledger.spent == ledger.budget
     return model, [m.clique for m in table.released]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from synthdp.core import Domain, Workload, silent
+from synthdp.core import Domain, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, LocalConsistencyEngine
-from synthdp.mechanisms import Gaussian, best_linear_estimates
+from synthdp.mechanisms import Gaussian, Task, best_linear_estimates
 from synthdp.privacy import Adjacency, MarginalEvent, PrivacyLedger, PrivateTable
 
 
@@ -19,7 +19,7 @@ def released(shape, *, workload, epsilon=1.0, engine=None, n_rows=2000):
     table = PrivateTable(source, ledger)
     wanted = Workload.from_cliques(domain, workload)
     model = Gaussian().release(
-        table, workload=wanted, engine=engine or GraphicalModelEngine(), report=silent
+        table, Task(workload=wanted, engine=engine or GraphicalModelEngine())
     )
     return model, table, source
 

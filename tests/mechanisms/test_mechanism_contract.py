@@ -11,9 +11,9 @@ from helpers.private_tables import private_table
 from helpers.quick_engines import quick_engine
 from helpers.seldom import often
 
-from synthdp.core import LinearMeasurement, ParameterError, PrivacyError, Workload, silent
+from synthdp.core import LinearMeasurement, ParameterError, PrivacyError, Workload
 from synthdp.inference import DirectEngine, GraphicalModelEngine
-from synthdp.mechanisms import MST, merged_rare_levels
+from synthdp.mechanisms import MST, Task, merged_rare_levels
 from synthdp.privacy import Accounting, Adjacency
 from synthdp.release import ENGINES, MECHANISMS, mechanism_named
 
@@ -38,9 +38,7 @@ def test_spends_its_budget_and_gives_a_model(mechanism, shape, n_rows, adjacency
     table = private_table(shape, n_rows, adjacency=adjacency)
     model = mechanism.release(
         table,
-        workload=Workload.default(table.domain),
-        engine=GraphicalModelEngine(),
-        report=silent,
+        Task(workload=Workload.default(table.domain), engine=GraphicalModelEngine()),
     )
     ledger = table.ledger
     assert ledger.spent == sum((event.rho for event in ledger.events), Fraction(0))
@@ -55,7 +53,7 @@ def test_spends_its_budget_and_gives_a_model(mechanism, shape, n_rows, adjacency
 def test_works_with_every_engine(mechanism, engine):
     table = private_table((3, 4, 2), 500)
     model = mechanism.release(
-        table, workload=Workload.default(table.domain), engine=quick_engine(engine), report=silent
+        table, Task(workload=Workload.default(table.domain), engine=quick_engine(engine))
     )
     assert model.marginal(("x0", "x2")).values.shape == (3, 2)
 
@@ -64,9 +62,7 @@ def test_engines_agree_on_what_a_mechanism_measured(mechanism):
     table = private_table((3, 4, 2), 2000)
     mechanism.release(
         table,
-        workload=Workload.default(table.domain),
-        engine=GraphicalModelEngine(),
-        report=silent,
+        Task(workload=Workload.default(table.domain), engine=GraphicalModelEngine()),
     )
     if any(measurement.coarsening for measurement in table.released):
         pytest.skip("the noise merged levels this time")
@@ -84,9 +80,7 @@ def test_noise_shrinks_with_the_budget(mechanism):
         table = private_table((4, 3), 5000, epsilon=epsilon)
         model = mechanism.release(
             table,
-            workload=Workload.default(table.domain),
-            engine=GraphicalModelEngine(),
-            report=silent,
+            Task(workload=Workload.default(table.domain), engine=GraphicalModelEngine()),
         )
         fresh = private_table((4, 3), 5000, epsilon=1e6)
         truth = fresh.measure(("x0",), rho=1e5).values
@@ -129,9 +123,11 @@ def test_progress_does_not_depend_on_records(mechanism):
         table = private_table((2, 3, 4), n_rows)
         mechanism.release(
             table,
-            workload=Workload.default(table.domain),
-            engine=GraphicalModelEngine(),
-            report=lambda *step: steps.append(step),
+            Task(
+                workload=Workload.default(table.domain),
+                engine=GraphicalModelEngine(),
+                report=lambda *step: steps.append(step),
+            ),
         )
         told = [step for step in steps if step[0] != "fitting"]
         return {stage for stage, _, most in told if most == 100} | {
@@ -145,9 +141,7 @@ def test_progress_does_not_depend_on_records(mechanism):
 def test_works_for_a_workload_of_one_clique(mechanism, cliques):
     table = private_table((3, 4, 2), 500)
     workload = Workload.from_cliques(table.domain, cliques)
-    model = mechanism.release(
-        table, workload=workload, engine=GraphicalModelEngine(), report=silent
-    )
+    model = mechanism.release(table, Task(workload=workload, engine=GraphicalModelEngine()))
     assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     assert model.marginal(("x0", "x1", "x2")).values.shape == (3, 4, 2)
 
@@ -156,13 +150,11 @@ def test_gaussian_mechanisms_work_under_gaussian_accounting(mechanism):
     table = private_table((3, 4, 2, 2), 500, accounting=Accounting.GDP)
     workload = Workload.default(table.domain)
     if mechanism.is_gaussian:
-        mechanism.release(table, workload=workload, engine=GraphicalModelEngine(), report=silent)
+        mechanism.release(table, Task(workload=workload, engine=GraphicalModelEngine()))
         assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     else:
         with pytest.raises(PrivacyError, match="gdp"):
-            mechanism.release(
-                table, workload=workload, engine=GraphicalModelEngine(), report=silent
-            )
+            mechanism.release(table, Task(workload=workload, engine=GraphicalModelEngine()))
 
 
 # --- mst ---------------------------------------------------------------------------------------
@@ -178,9 +170,7 @@ def test_mst_finds_a_planted_tree_and_keeps_its_dependences():
     table = private_table((4, 3, 4, 3), 0, rows=rows)
     model = MST().release(
         table,
-        workload=Workload.default(table.domain),
-        engine=GraphicalModelEngine(),
-        report=silent,
+        Task(workload=Workload.default(table.domain), engine=GraphicalModelEngine()),
     )
     measured = {frozenset(m.clique) for m in table.released if len(m.clique) == 2}
     assert {frozenset({"x0", "x2"}), frozenset({"x1", "x3"})} <= measured
@@ -195,9 +185,7 @@ def test_mst_selects_a_spanning_tree_even_without_any_dependence():
         table = private_table((2,) * 7, 100, seed=seed)
         MST().release(
             table,
-            workload=Workload.default(table.domain),
-            engine=GraphicalModelEngine(),
-            report=silent,
+            Task(workload=Workload.default(table.domain), engine=GraphicalModelEngine()),
         )
         pairs = [m.clique for m in table.released if len(m.clique) == 2]
         component = {name: {name} for name in table.domain.attributes}
@@ -216,9 +204,7 @@ def test_mst_merges_rare_levels_and_decodes_them_in_proportion_to_what_was_measu
     table = private_table((40, 2), 0, rows=rows)
     model = MST().release(
         table,
-        workload=Workload.default(table.domain),
-        engine=GraphicalModelEngine(),
-        report=silent,
+        Task(workload=Workload.default(table.domain), engine=GraphicalModelEngine()),
     )
     pair = next(m for m in table.released if len(m.clique) == 2)
     assert pair.values.shape[0] < 40
@@ -259,7 +245,5 @@ def test_marginals_too_large_to_measure_are_refused_before_anything_is_paid_for(
     table = private_table((200, 200, 200, 200), 10)
     workload = Workload.from_cliques(table.domain, [table.domain.attributes])
     with pytest.raises(ParameterError, match="1600000000 cells"):
-        mechanism_named(name).release(
-            table, workload=workload, engine=GraphicalModelEngine(), report=silent
-        )
+        mechanism_named(name).release(table, Task(workload=workload, engine=GraphicalModelEngine()))
     assert table.ledger.spent == 0

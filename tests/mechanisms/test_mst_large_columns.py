@@ -5,10 +5,10 @@ paying.
 import numpy as np
 import pytest
 
-from synthdp.core import Domain, Workload, silent
+from synthdp.core import Domain, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine
-from synthdp.mechanisms import MST
+from synthdp.mechanisms import MST, Task
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 
@@ -19,7 +19,7 @@ def test_pairs_too_large_to_count_are_left_out_and_the_budget_is_spent(sizes, n_
     ledger = PrivacyLedger(epsilon=1.0, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     table = PrivateTable(CodedSource(CodedTable(domain, columns)), ledger)
     workload = Workload.all_k_way(domain, 1)
-    MST().release(table, workload=workload, engine=GraphicalModelEngine(), report=silent)
+    MST().release(table, Task(workload=workload, engine=GraphicalModelEngine()))
     pairs = [measurement.clique for measurement in table.released if len(measurement.clique) == 2]
     assert len(pairs) == n_pairs
     assert ("a", "b") not in pairs

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from synthdp.core import Domain, ModelTooLargeError, ParameterError, Workload, silent
+from synthdp.core import Domain, ModelTooLargeError, ParameterError, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import DirectEngine, GraphicalModelEngine, JunctionTree
-from synthdp.mechanisms import MWEM, MWEMPGM
+from synthdp.mechanisms import MWEM, MWEMPGM, Task
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 ENGINES = {MWEM: DirectEngine(), MWEMPGM: GraphicalModelEngine()}
@@ -38,9 +38,7 @@ def test_the_first_round_measures_the_one_pair_that_is_not_uniform(mechanism, ad
     columns = planted()
     table = private_table(columns, (4,) * 5, adjacency=adjacency)
     workload = Workload.all_k_way(table.domain, 2)
-    model = mechanism(rounds=1).release(
-        table, workload=workload, engine=ENGINES[mechanism], report=silent
-    )
+    model = mechanism(rounds=1).release(table, Task(workload=workload, engine=ENGINES[mechanism]))
     assert [measurement.clique for measurement in table.released] == [(), ("x0", "x3")]
     truth = np.zeros((4, 4))
     np.add.at(truth, (columns[0], columns[3]), 1)
@@ -54,7 +52,7 @@ def test_what_is_measured_is_not_worst_again(mechanism):
     columns[4] = (columns[1] + (columns[4] > 2)) % 4
     table = private_table(columns, (4,) * 5)
     workload = Workload.all_k_way(table.domain, 2)
-    mechanism(rounds=2).release(table, workload=workload, engine=ENGINES[mechanism], report=silent)
+    mechanism(rounds=2).release(table, Task(workload=workload, engine=ENGINES[mechanism]))
     assert {measurement.clique for measurement in table.released} == {
         (),
         ("x0", "x3"),
@@ -66,7 +64,7 @@ def test_rounds_share_the_budget_evenly_and_selection_takes_its_share(mechanism)
     table = private_table(planted(500), (4,) * 5)
     workload = Workload.all_k_way(table.domain, 2)
     mechanism(rounds=4, selection_share=0.25, total_share=0.125).release(
-        table, workload=workload, engine=ENGINES[mechanism], report=silent
+        table, Task(workload=workload, engine=ENGINES[mechanism])
     )
     shares = [float(event.rho / table.ledger.budget) for event in table.ledger.events]
     each = (1 - 0.125) / 4
@@ -77,7 +75,7 @@ def test_rounds_share_the_budget_evenly_and_selection_takes_its_share(mechanism)
 def test_by_default_there_is_a_round_for_each_attribute(mechanism):
     table = private_table(planted(500), (4,) * 5)
     workload = Workload.all_k_way(table.domain, 2)
-    mechanism().release(table, workload=workload, engine=ENGINES[mechanism], report=silent)
+    mechanism().release(table, Task(workload=workload, engine=ENGINES[mechanism]))
     assert len(table.released) == 1 + 5
 
 
@@ -90,16 +88,14 @@ def test_a_large_marginal_waits_until_it_is_worth_its_noise(mechanism):
     columns = (a, a.copy(), c, (c + 30 * generator.integers(0, 2, 2000)) % 60)
     table = private_table(columns, (2, 2, 60, 60), epsilon=0.5)
     workload = Workload.from_cliques(table.domain, [("x0", "x1"), ("x2", "x3")])
-    mechanism(rounds=1).release(table, workload=workload, engine=ENGINES[mechanism], report=silent)
+    mechanism(rounds=1).release(table, Task(workload=workload, engine=ENGINES[mechanism]))
     assert table.released[-1].clique == ("x0", "x1")
 
 
 def test_mwem_leaves_it_to_the_direct_engine_to_refuse_a_large_domain():
     table = private_table([np.zeros(10, dtype=int)] * 30, (2,) * 30)
     with pytest.raises(ModelTooLargeError, match="direct"):
-        MWEM().release(
-            table, workload=Workload.default(table.domain), engine=DirectEngine(), report=silent
-        )
+        MWEM().release(table, Task(workload=Workload.default(table.domain), engine=DirectEngine()))
 
 
 def test_mwem_pgm_keeps_its_junction_tree_small():
@@ -108,9 +104,7 @@ def test_mwem_pgm_keeps_its_junction_tree_small():
     table = private_table(columns, (6,) * 8, epsilon=100.0)
     workload = Workload.all_k_way(table.domain, 2)
     engine = GraphicalModelEngine()
-    MWEMPGM(rounds=20, max_cells=600).release(
-        table, workload=workload, engine=engine, report=silent
-    )
+    MWEMPGM(rounds=20, max_cells=600).release(table, Task(workload=workload, engine=engine))
     cliques = [measurement.clique for measurement in table.released]
     assert len(set(cliques)) > 8
     assert JunctionTree.covering(table.domain, cliques).n_cells() <= 600

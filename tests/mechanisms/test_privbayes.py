@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from synthdp.core import Domain, LinearMeasurement, ParameterError, Workload, silent
+from synthdp.core import Domain, LinearMeasurement, ParameterError, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, JunctionTree
-from synthdp.mechanisms import PrivBayes, independent_families, with_most_parents
+from synthdp.mechanisms import PrivBayes, Task, independent_families, with_most_parents
 from synthdp.privacy import Adjacency, PrivacyLedger, PrivateTable
 
 
@@ -18,7 +18,7 @@ def release(columns, shape, *, mechanism=None, epsilon=1.0):
     ledger = PrivacyLedger(epsilon=epsilon, delta=1e-6, adjacency=Adjacency.ADD_REMOVE)
     table = PrivateTable(CodedSource(CodedTable(domain, tuple(columns))), ledger)
     model = (mechanism or PrivBayes()).release(
-        table, workload=Workload.default(domain), engine=GraphicalModelEngine(), report=silent
+        table, Task(workload=Workload.default(domain), engine=GraphicalModelEngine())
     )
     return model, table
 

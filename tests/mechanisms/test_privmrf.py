@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core import Constraint, ParameterError, Workload, silent
+from synthdp.core import Constraint, ParameterError, Workload
 from synthdp.inference import GraphicalModelEngine, JunctionTree
-from synthdp.mechanisms import PrivMRF
+from synthdp.mechanisms import PrivMRF, Task
 from synthdp.privacy import ScoresEvent
 
 
@@ -17,10 +17,11 @@ def released(shape, rows, *, mechanism=None, epsilon=1.0, constraints=()):
     table = private_table(shape, 0, rows=rows, epsilon=epsilon)
     model = (mechanism or PrivMRF()).release(
         table,
-        workload=Workload.default(table.domain),
-        engine=GraphicalModelEngine(),
-        constraints=constraints,
-        report=silent,
+        Task(
+            workload=Workload.default(table.domain),
+            engine=GraphicalModelEngine(),
+            constraints=constraints,
+        ),
     )
     return model, table
 

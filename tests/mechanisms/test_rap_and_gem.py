@@ -14,7 +14,7 @@ from helpers.private_tables import private_table
 import synthdp
 from synthdp.core import MissingExtraError, ParameterError, Workload, silent
 from synthdp.inference import DirectEngine, GenerativeNetworkEngine, RelaxedTabularEngine
-from synthdp.mechanisms import GEM, MST, RAP
+from synthdp.mechanisms import GEM, MST, RAP, Task
 from synthdp.privacy import Adjacency, ScoresEvent, SelectionEvent
 from synthdp.release import MECHANISMS, mechanism_named, registry
 
@@ -28,7 +28,7 @@ ENGINES = {
 def released(mechanism, table, *, engine=None, workload=None, report=silent):
     workload = workload or Workload.default(table.domain)
     return mechanism.release(
-        table, workload=workload, engine=engine or DirectEngine(), report=report
+        table, Task(workload=workload, engine=engine or DirectEngine(), report=report)
     )
 
 

@@ -20,11 +20,10 @@ from synthdp.core import (
     LinearMeasurement,
     ParameterError,
     Workload,
-    silent,
 )
 from synthdp.data import CodedSource, CodedTable, cover
 from synthdp.inference import GraphicalModelEngine
-from synthdp.mechanisms import best_linear_estimates
+from synthdp.mechanisms import Task, best_linear_estimates
 from synthdp.release import ENGINES, MECHANISMS, mechanism_named
 
 pytestmark = pytest.mark.filterwarnings(
@@ -53,7 +52,7 @@ def test_every_mechanism_takes_any_number_of_columns_of_one_level(mechanism):
     table = private_table(shape, 200)
     workload = wide_workload(table.domain)
     model = of_few_rounds(mechanism).release(
-        table, workload=workload, engine=GraphicalModelEngine(), report=silent
+        table, Task(workload=workload, engine=GraphicalModelEngine())
     )
     assert Fraction(99, 100) * table.ledger.budget <= table.ledger.spent <= table.ledger.budget
     columns = model.sample(7, seed=0)
@@ -73,7 +72,7 @@ def test_every_mechanism_takes_300_columns(mechanism, shape):
     table = private_table(shape, 200)
     workload = wide_workload(table.domain)
     model = of_few_rounds(mechanism).release(
-        table, workload=workload, engine=GraphicalModelEngine(), report=silent
+        table, Task(workload=workload, engine=GraphicalModelEngine())
     )
     assert table.ledger.spent <= table.ledger.budget
     assert len(model.sample(7, seed=0)) == 300

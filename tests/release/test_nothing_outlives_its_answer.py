@@ -135,11 +135,11 @@ def test_mechanisms_and_engines_that_keep_what_they_are_given_keep_no_table(monk
     kept = []
     release = MST.release
 
-    def keeping(self, table, **options):
-        kept.extend([table, options])
+    def keeping(self, table, task):
+        kept.extend([table, task])
         kept.append(MarginalL1Error({("a", "b"): np.zeros((10, 10))}))
         table.scores([("a", "b")], score=kept[-1], rho=table.ledger.remaining / 10)
-        return release(self, table, **options)
+        return release(self, table, task)
 
     values = PrivateValues.__init__
 

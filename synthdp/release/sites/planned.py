@@ -1,15 +1,12 @@
 """Planned: a mechanism that asks for what a public plan says, and leaves the fit to whoever combines."""
 
-from collections.abc import Sequence
 from dataclasses import InitVar, dataclass
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
-from synthdp.core.reporting import Report, steps
-from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
+from synthdp.core.reporting import steps
 from synthdp.mechanisms.shared.mechanism import Mechanism
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.sites.measuring_plan import MeasuringPlan
@@ -41,17 +38,9 @@ class Planned(Mechanism):
         """None: the plan says all that a site is asked, and no look is part of it."""
         return 0.0
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,  # noqa: ARG002 (the plan says what is measured)
-        engine: Engine,  # noqa: ARG002 (nothing is fitted)
-        constraints: Sequence[Constraint] = (),  # noqa: ARG002
-        report: Report,
-    ) -> None:
+    def release(self, table: PrivateTable, task: Task) -> None:
         """Measure all of the plan."""
         plan: MeasuringPlan = self._measuring  # type: ignore[attr-defined]
         planned = list(zip(plan.marginals, plan.costs, strict=True))
-        for marginal, rho in steps(report, "measuring the plan", planned):
+        for marginal, rho in steps(task.report, "measuring the plan", planned):
             table.measure(marginal.clique, rho=rho, coarsening=marginal.coarsening)

@@ -15,11 +15,11 @@ from synthdp.core.cliques import distinct
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.core.measurement import Coarsening, LinearMeasurement, clear_total
-from synthdp.core.reporting import silent
 from synthdp.core.workload import Workload
 from synthdp.data.rows import GivenTable, header_of, rows_of
 from synthdp.inference.engine import Engine
 from synthdp.learning.filling import Filling
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import PrivacyLedger
@@ -114,9 +114,7 @@ def securely_combined(
     mechanism = Planned.by(public)
     workload = Workload(dict.fromkeys((m.clique for m in public.marginals), 1.0))
     try:
-        mechanism.release(
-            cast(PrivateTable, table), workload=workload, engine=fitter, report=silent
-        )
+        mechanism.release(cast(PrivateTable, table), Task(workload=workload, engine=fitter))
     finally:
         table.close()
     measurements = table.released

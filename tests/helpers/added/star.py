@@ -1,19 +1,15 @@
 """A mechanism that is added from outside of the package: every column, and its dependence on one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, final
 
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.reporting import Report
 from synthdp.core.workload import Workload
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism, check_shares
+from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 
 
@@ -40,27 +36,16 @@ class Star(Mechanism):
                 f"star: centre {self.centre!r} is no column; name one of the schema's"
             )
 
-    def release(
-        self,
-        table: PrivateTable,
-        *,
-        workload: Workload,  # noqa: ARG002 - it serves none
-        engine: Engine,
-        constraints: Sequence[Constraint] = (),
-        report: Report,
-    ) -> Model:
+    def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         names, budget = table.domain.attributes, table.ledger.remaining
         centre = self.centre or names[0]
         pairs = [(centre, name) for name in names if name != centre]
         share = Fraction(self.one_way_share) if pairs else Fraction(1)
         for done, name in enumerate(names):
-            report("measuring columns", done, len(names))
+            task.report("measuring columns", done, len(names))
             table.measure((name,), rho=budget * share / len(names))
         for done, pair in enumerate(pairs):
-            report("measuring pairs", done, len(pairs))
+            task.report("measuring pairs", done, len(pairs))
             table.measure(pair, rho=budget * (1 - share) / len(pairs))
-        fitting = partial(report, "fitting")
-        return engine.estimate(
-            table.domain, table.released, constraints=constraints, progress=fitting
-        )
+        return task.fit(table.domain)(table.released)

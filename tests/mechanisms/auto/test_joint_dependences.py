@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core import Domain, Workload, silent
+from synthdp.core import Domain, Workload
 from synthdp.inference import LayeredConsistencyEngine, one_way_shares, raked
-from synthdp.mechanisms import Auto, JointScores, joint_sets
+from synthdp.mechanisms import Auto, JointScores, Task, joint_sets
 from synthdp.privacy import Accounting, ScoresEvent
 
 N_ROWS = 10_000
@@ -43,9 +43,10 @@ def test_a_parity_is_drawn_by_default_and_with_a_target(n_columns, target):
     table = private_table(shape, N_ROWS, rows=rows, epsilon=1.0, accounting=Accounting.GDP)
     model = Auto().release(
         table,
-        workload=Workload.default(table.domain, target=target),
-        engine=LayeredConsistencyEngine(),
-        report=silent,
+        Task(
+            workload=Workload.default(table.domain, target=target),
+            engine=LayeredConsistencyEngine(),
+        ),
     )
     names = tuple(f"x{i}" for i in range(n_columns))
     assert model.findings["joint_dependences"]["measured"][0] == [*names, "x6"]
@@ -70,9 +71,7 @@ def test_columns_that_depend_two_by_two_are_left_to_the_pairs():
     table = private_table((16, 16, 16, 5), N_ROWS, rows=rows, epsilon=100.0)
     model = Auto().release(
         table,
-        workload=Workload.default(table.domain),
-        engine=LayeredConsistencyEngine(),
-        report=silent,
+        Task(workload=Workload.default(table.domain), engine=LayeredConsistencyEngine()),
     )
     assert model.findings["joint_dependences"]["measured"] == []
 
@@ -129,9 +128,7 @@ def test_where_noise_would_hide_everything_nothing_is_looked_for_and_nothing_pai
     )
     Auto().release(
         table,
-        workload=Workload.default(table.domain),
-        engine=LayeredConsistencyEngine(),
-        report=silent,
+        Task(workload=Workload.default(table.domain), engine=LayeredConsistencyEngine()),
     )
     scores = [event for event in table.ledger.events if isinstance(event, ScoresEvent)]
     assert len(scores) <= 2

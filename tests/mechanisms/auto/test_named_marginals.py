@@ -9,9 +9,9 @@ from helpers.private_tables import private_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synthdp.core import Domain, Workload, silent
+from synthdp.core import Domain, Workload
 from synthdp.inference import GraphicalModelEngine, LayeredConsistencyEngine, one_way_shares
-from synthdp.mechanisms import Auto, NamedMarginals, epsilon_for, equal_groups
+from synthdp.mechanisms import Auto, NamedMarginals, Task, epsilon_for, equal_groups
 from synthdp.privacy import Accounting, Adjacency, MarginalEvent, PrivacyLedger
 
 N_ROWS = 10_000
@@ -30,9 +30,10 @@ def released(shape, rows, marginals, *, epsilon=1.0, engine=None, n_rows=N_ROWS)
     marginals = {"marginals": [{"columns": list(clique)} for clique in marginals]}
     model = Auto().release(
         table,
-        workload=Workload.from_dict(table.domain, marginals),
-        engine=engine or LayeredConsistencyEngine(),
-        report=silent,
+        Task(
+            workload=Workload.from_dict(table.domain, marginals),
+            engine=engine or LayeredConsistencyEngine(),
+        ),
     )
     return table, model
 
@@ -98,9 +99,7 @@ def test_each_named_marginal_is_measured_or_named_in_a_caution(
     weights = {clique: float(rng.uniform(0.5, 2.0)) for clique in asked}
     model = Auto().release(
         table,
-        workload=Workload(weights, are_named=True),
-        engine=LayeredConsistencyEngine(),
-        report=silent,
+        Task(workload=Workload(weights, are_named=True), engine=LayeredConsistencyEngine()),
     )
     assert table.ledger.remaining == 0
     assert all(event.is_gaussian for event in table.ledger.events)
@@ -152,9 +151,7 @@ def test_where_nothing_can_be_scored_named_marginals_are_measured_all_the_same()
     table = private_table(shape, 2000, rows=rows, epsilon=0.2, accounting=Accounting.GDP)
     model = Auto().release(
         table,
-        workload=Workload(marginals, are_named=True),
-        engine=LayeredConsistencyEngine(),
-        report=silent,
+        Task(workload=Workload(marginals, are_named=True), engine=LayeredConsistencyEngine()),
     )
     assert all(isinstance(event, MarginalEvent) for event in table.ledger.events)
     measured = {measurement.clique for measurement in table.released}
@@ -174,7 +171,7 @@ def test_what_an_engine_cannot_hold_is_named():
     mechanism = Auto(max_cells=500)
     workload = Workload.from_cliques(table.domain, named, are_named=True)
     engine = GraphicalModelEngine()
-    model = mechanism.release(table, workload=workload, engine=engine, report=silent)
+    model = mechanism.release(table, Task(workload=workload, engine=engine))
     (caution,) = [caution for caution in model.cautions if "not measured" in caution]
     assert "the marginals of 'x1' and 'x2'; 'x0' and 'x2'" in caution
     assert "the model of this engine would be too large" in caution

@@ -45,7 +45,7 @@ class Unfinished(Mechanism):
     name = "unfinished"
     reference = "none"
 
-    def release(self, table, *, workload, engine, constraints=(), report):  # noqa: ARG002
+    def release(self, table, task):  # noqa: ARG002
         table.measure(("town",), rho=table.ledger.remaining / 3)
         table.measure(("age",), rho=table.ledger.remaining / 2)
         raise KeyboardInterrupt
