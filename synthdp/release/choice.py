@@ -1,11 +1,12 @@
 """A choice among models of one release: which ones there are to choose from, and when one is taken."""
 
 from collections.abc import Sequence
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import replace
 from math import sqrt
 
 from synthdp.core.errors import ParameterError
 from synthdp.inference.engine import Engine
+from synthdp.release.certificate.fit_facts import changed_parameters
 from synthdp.release.registry import as_engine
 
 STANDARD = "standard"
@@ -76,15 +77,10 @@ def labelled(engine: Engine) -> str:
     >>> labelled(MixtureEngine(n_components=50))
     'mixture-of-products(n_components=50)'
     """
-    if not is_dataclass(engine):
-        return engine.name
-    changed = []
-    for each in fields(engine):
-        usual = each.default if each.default_factory is MISSING else each.default_factory()
-        value = getattr(engine, each.name)
-        # Compared as texts, for some are arrays.
-        if repr(value) != repr(usual):
-            changed.append(f"{each.name}={value!r}")
+    changed = [
+        f"{name}={value[0] if isinstance(value, list) else repr(value)}"
+        for name, value in changed_parameters(engine).items()
+    ]
     return f"{engine.name}({', '.join(changed)})" if changed else engine.name
 
 

@@ -1,9 +1,11 @@
 """Private choice among models of the same measurements, by noisy errors of tables that they draw.
 
-Models are post-processing of what was measured, so that only their scores cost something. The score
-of a model is the mean L1 error, in records, of pairs and triples of the table that it draws: each of
-these errors moves by at most ``unit.marginal_l1`` when a unit comes, goes or changes
-(`synthdp.privacy.scores.MarginalL1Error`), whatever the number of records is, and so does their mean.
+Models are post-processing of what was measured, so that only their scores cost something. The
+score of a model is the mean L1 error, in records, of pairs and triples of the table that it draws:
+each of these errors moves by at most ``unit.marginal_l1`` when a unit comes, goes or changes
+(`synthdp.privacy.scores.MarginalL1Error`), whatever the number of records is, and so does their
+mean. All tables are scaled to one released number of records, and all errors are shares of it: they
+are compared in the same unit, and have the same noise.
 """
 
 import warnings
@@ -91,7 +93,8 @@ def chosen_model(
         What is not drawn.
     engines
         What else fits. One that cannot, as its model would be too large, is left out, and so is one
-        whose model draws the same table as an earlier one.
+        whose model draws the same table as an earlier one. Whatever goes wrong with one of them,
+        what was paid for is not lost.
     known
         Published marginals, which all models meet.
     rho
@@ -106,22 +109,23 @@ def chosen_model(
     ]
     left_out = []
     for engine in engines:
-        fitted = _fitted(meeting(engine, known), schema, [*measurements, *carried], report)
-        if fitted is None:
+        candidate = _candidate(
+            engine, known, schema, [*measurements, *carried], unused, checked, report
+        )
+        if candidate is None:
             left_out.append(labelled(engine))
             continue
         # What the mechanism says of what it measured holds of every model.
-        fitted.cautions += model.cautions
-        drawn = drawn_to_measure(fitted, unused, checked)
-        if not any(_same(drawn.codes, other.drawn.codes) for other in candidates):
-            candidates.append(_Candidate(engine=engine, model=fitted, drawn=drawn))
+        candidate.model.cautions += model.cautions
+        if not any(_same(candidate.drawn.codes, other.drawn.codes) for other in candidates):
+            candidates.append(candidate)
     errors: list[float] = []
     stddev: float | None = None
     if len(candidates) > 1:
-        part = rho / len(candidates)
-        for candidate in candidates:
-            error, stddev = _score(table, candidate, part)
-            errors.append(error)
+        # Of a model that believes in more records than another the same distance would be a smaller
+        # share, so that all are shares of the number that the release states.
+        total = max(model.total, 1.0)
+        errors, stddev = _scores(table, candidates, rho, total=total)
     # Noise that hides how many records there are hides errors, too. The same was asked all the same.
     if bool(measurements) and clear_total(measurements) is None:
         stddev = None
@@ -145,16 +149,26 @@ def chosen_model(
     return Choice(engine=chosen.engine, model=chosen.model, drawn=chosen.drawn, stated=stated)
 
 
-def _fitted(
-    engine: Engine, schema: Schema, measurements: Sequence[LinearMeasurement], report: Report
-) -> Model | None:
-    """The model of an engine; None if there is none, for it would be too large, say."""
+def _candidate(
+    engine: Engine,
+    known: "Sequence[KnownMarginal]",
+    schema: Schema,
+    measurements: Sequence[LinearMeasurement],
+    unused: Unused,
+    checked: CheckedTable,
+    report: Report,
+) -> _Candidate | None:
+    """The model of an engine and the table that it draws; None if there is none, for it would be
+    too large, say.
+    """
     try:
         # Of the model that is taken the certificate says how its fit ended.
         with warnings.catch_warnings(action="ignore", category=FitWarning):
-            return fit_model(engine, schema, measurements, report=report)
-    except SynthdpError:
+            model = fit_model(meeting(engine, known), schema, measurements, report=report)
+        drawn = drawn_to_measure(model, unused, checked)
+    except (ArithmeticError, MemoryError, SynthdpError, ValueError):
         return None
+    return _Candidate(engine=engine, model=model, drawn=drawn)
 
 
 def _same(one: Codes, other: Codes) -> bool:
@@ -162,14 +176,22 @@ def _same(one: Codes, other: Codes) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def _score(table: FilledTable, candidate: _Candidate, rho: Fraction) -> tuple[float, float]:
-    """The noisy error of a candidate for ``rho``, and the standard deviation of its noise."""
-    measured = Measured(
-        cast(PrivateTable, table), candidate.drawn, total=max(candidate.model.total, 1.0)
-    )
+def _scores(
+    table: FilledTable, candidates: Sequence[_Candidate], rho: Fraction, *, total: float
+) -> tuple[list[float], float]:
+    """The noisy errors of all candidates for ``rho`` together, as shares of ``total`` records, and
+    the standard deviation of the noise on each.
+    """
     sets, _ = sampled_sets(table.domain)
     # Of a single column there is nothing else.
     asked = [sets[name] for name in (PAIRS, TRIPLES) if sets[name]] or [sets[COLUMNS]]
-    parts = [measured.errors(cliques, rho / len(asked)) for cliques in asked]
-    stddev = sqrt(sum(part.mean_stddev**2 for part in parts)) / len(parts)
-    return sum(part.average for part in parts) / len(parts), stddev
+    part = rho / (len(candidates) * len(asked))
+    scores, stddevs = [], set()
+    for candidate in candidates:
+        measured = Measured(cast(PrivateTable, table), candidate.drawn, total=total)
+        parts = [measured.errors(cliques, part) for cliques in asked]
+        scores.append(sum(each.average for each in parts) / len(parts))
+        stddevs.add(sqrt(sum(each.mean_stddev**2 for each in parts)) / len(parts))
+    # The same questions for the same budget, in the same unit.
+    (stddev,) = stddevs
+    return scores, stddev

@@ -228,7 +228,7 @@ class Predictor:
         """Of one bin of the score what is predicted, and what share of the records it is."""
         n_rows = without + with_
         predicted = float(self.chances[place])
-        if n_rows < CLEAR * sqrt(2) * stddev:
+        if n_rows <= CLEAR * sqrt(2) * stddev:
             return {"predicted": predicted, "share": None, "stddev": None}
         share = _within(with_ / n_rows)
         return {

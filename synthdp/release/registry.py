@@ -57,7 +57,7 @@ def engine_named(name: str) -> "Engine":
     """The engine of that name with its default parameters; raises `ParameterError` if there is
     none.
     """
-    engine: Engine = _load(name, BASELINES if name in BASELINES else ENGINES, "engine")()
+    engine: Engine = _load(name, ENGINES | BASELINES, "engine")()
     return engine
 
 

@@ -2,7 +2,9 @@
 columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from synthdp.core.requests import check_rows, check_seed
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
-from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
+from synthdp.release.certificate.fit_facts import PLAIN, UNKNOWN_ROWS
 from synthdp.release.fitting import meeting
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.uncertainty.part import Part
@@ -51,8 +53,8 @@ def replicates_of(
         check_rows(schema.domain, n_rows)
     if not release.knows_size:
         raise ParameterError(f"replicates: {UNKNOWN_ROWS}")
-    name = str(release.certificate.get("engine", {}).get("name", "auto"))
-    fitter = as_engine(name if engine is None else engine)
+    facts = release.certificate.get("engine", {})
+    fitter = stated_engine(facts) if engine is None else as_engine(engine)
     fitter = meeting(fitter, release.model.known)
     report = in_notebook(report)
 
@@ -89,3 +91,23 @@ def engine_of(part: Part) -> Engine:
     knows of a prior.
     """
     return engine_named("graphical-model" if part.has_small_tree else "local-consistency")
+
+
+def stated_engine(facts: Mapping[str, Any]) -> Engine:
+    """The engine of which a certificate says ``facts``, with its parameters.
+
+    Raises
+    ------
+    ParameterError
+        If it is none of ours, or has parameters that a certificate cannot hold; the message says to
+        name one.
+    """
+    engine = engine_named(str(facts.get("name", "auto")))
+    parameters = facts.get("parameters", {})
+    known = {each.name for each in fields(engine)} if is_dataclass(engine) else set[str]()
+    if any(name not in known or not isinstance(value, PLAIN) for name, value in parameters.items()):
+        raise ParameterError(
+            f"engine {engine.name!r} had parameters that its certificate cannot hold; give engine="
+        )
+    fitted: Engine = replace(engine, **parameters)  # type: ignore[type-var]
+    return fitted

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 Released = TypeVar("Released")
 
+NOT_CHOSEN = (
+    "engines were to be compared, and a rescued release is fitted without a choice: finish the run "
+    "with its journal, or refit the release by the engine that you want"
+)
+"""Said of what is rescued of a run with ``choose``."""
+
 
 def rescued(
     kept: KeptAnswers,
@@ -95,6 +101,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         learnt = [learnt_in(note) for note in kept.notes]
         columns = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
+        findings += [NOT_CHOSEN] if kept.header["settings"].get("choose") else []
         closed = closed_so_far(facts.schema, columns)
         # A run may have stopped while it was learning. What it had learnt is worth keeping, but
         # there is no table yet that could be counted.

@@ -1,7 +1,9 @@
 """Private choice among models of one release: what it takes, what it costs, and what it tells."""
 
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
+from typing import final
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,13 @@ from helpers.stopped_runs import stops
 import synthdp
 from synthdp.core import Domain, ParameterError, PrivacyError, all_k_way
 from synthdp.data import CodedSource, CodedTable
-from synthdp.inference import GraphicalModelEngine, MixtureEngine
+from synthdp.inference import (
+    AdaptiveDescent,
+    Engine,
+    GraphicalModelEngine,
+    MixtureEngine,
+    MixtureModel,
+)
 from synthdp.privacy import (
     Adjacency,
     MarginalL1Error,
@@ -136,6 +144,49 @@ def test_what_is_standard_is_quick_and_differs():
     assert len(set(names)) == len(names)
     assert set(names) <= {*ENGINES, "columns"}
     assert "graphical-model(max_cells=16384)" in map(labelled, candidates_of("standard"))
+
+
+def test_errors_are_shares_of_one_number_of_records():
+    """A model that believes in twice as many records as there are draws the same distribution: its
+    error is the same, in the same unit, with the same noise.
+    """
+    choice = released(engine="graphical-model", choose=[_Doubled(), "columns"]).certificate[
+        "choice"
+    ]
+    errors = {each["engine"]: each["error"] for each in choice["candidates"]}
+    tolerance = 0.02 + 7 * choice["stddev"]
+    assert abs(errors["doubled"] - errors["graphical-model"]) < tolerance
+    assert errors["columns"] > errors["graphical-model"] + tolerance
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class _Doubled(Engine):
+    """Fits what was measured as the graphical model does, of twice as many records."""
+
+    name = "doubled"
+
+    def fit(self, problem):
+        twice = [
+            replace(each, values=2 * each.values, stddev=2 * each.stddev)
+            for each in problem.measurements
+        ]
+        return GraphicalModelEngine().fit(replace(problem, measurements=twice))
+
+
+@pytest.mark.parametrize("error", [FloatingPointError, MemoryError, np.linalg.LinAlgError])
+@pytest.mark.parametrize("step", ["fit", "sample"])
+def test_an_engine_that_fails_costs_nobody_the_release(monkeypatch, step, error):
+    def fail(*_args, **_options):
+        raise error
+
+    if step == "fit":
+        monkeypatch.setattr(MixtureEngine, "fit", fail)
+    else:
+        monkeypatch.setattr(MixtureModel, "sample", fail)
+    synthesis = released(engine="graphical-model", choose=["mixture-of-products"])
+    assert synthesis.certificate["choice"]["left_out"] == ["mixture-of-products"]
+    assert len(synthesis.sample(seed=0)) > 0
 
 
 # ---- what it costs
@@ -344,6 +395,46 @@ def test_a_model_of_columns_is_kept_replicated_and_replaced(tmp_path):
     assert again.replicates(2, seed=0) is not None
     chosen = of_a_wrong_default().refit("columns").certificate
     assert "choice" not in chosen
+
+
+def test_parameters_of_what_was_chosen_are_those_of_replicates(tmp_path):
+    """With its default parameters the mixture follows what one component cannot."""
+    assert (people()["a"] == people()["b"]).mean() > 0.7
+    one = MixtureEngine(n_components=1)
+    synthesis = released(engine=one, choose=[MixtureEngine(n_components=2, seed=3)])
+    assert synthesis.certificate["engine"]["parameters"] == {"n_components": 2, "seed": 3}
+    synthesis = released(engine=one)
+    synthesis.save(tmp_path / "it.synthdp")
+    for kept in (synthesis, synthdp.load(tmp_path / "it.synthdp")):
+        table = kept.replicates(2, seed=0)[0]
+        # Of the records three quarters have a = b; were columns independent, less than a third.
+        assert (table["a"] == table["b"]).mean() < 0.4
+    assert "parameters" not in released().certificate["engine"]
+
+
+def test_parameters_that_no_certificate_holds_are_not_forgotten():
+    engine = MixtureEngine(driver=AdaptiveDescent(learning_rate=0.2))
+    with pytest.raises(ParameterError, match="give engine="):
+        released(engine=engine).replicates(2)
+    assert released(engine=engine).replicates(2, engine="direct", seed=0) is not None
+
+
+def test_a_rescued_release_says_that_nothing_was_chosen(tmp_path):
+    path = tmp_path / "run.journal"
+    released(**WRONG, journal=path)
+    assert any(
+        "without a choice" in each for each in synthdp.from_journal(path).certificate["cautions"]
+    )
+    released(journal=tmp_path / "other.journal")
+    other = synthdp.from_journal(tmp_path / "other.journal").certificate
+    assert not any("without a choice" in each for each in other["cautions"])
+
+
+def test_whoever_asks_which_engines_there_are_is_told_of_all_that_have_a_name():
+    with pytest.raises(ParameterError) as refused:
+        released(engine="nonsense")
+    assert "columns" in str(refused.value)
+    assert "columns" in invoke("refit", "--help-all").out.decode()
 
 
 def test_the_shell_says_what_was_chosen(tmp_path, monkeypatch):

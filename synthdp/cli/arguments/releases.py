@@ -18,7 +18,7 @@ from synthdp.cli.arguments.shared import (
     add_verbose,
     add_weight,
 )
-from synthdp.release.registry import ENGINES, MECHANISMS
+from synthdp.release.registry import BASELINES, ENGINES, MECHANISMS
 
 _ROWS = "number of rows, with --order of persons, of a package of its root; default: the noisy estimate of the table's"
 _FOLDER = "; of a package a folder"
@@ -55,7 +55,7 @@ def add_run(commands: Commands) -> None:
     parser.add_argument(
         "--engine",
         metavar="NAME",
-        help=f"{listed(ENGINES)}; default: what the mechanism is meant for; see docs/engines.md",
+        help=f"{listed([*ENGINES, *BASELINES])}; default: what the mechanism is meant for; see docs/engines.md",
     )
     add_adjacency(parser)
     parser.add_argument(
@@ -172,7 +172,10 @@ def add_refit(commands: Commands) -> None:
         help="file written by `synthdp run --save`, or kept of a failed run",
     )
     parser.add_argument(
-        "--engine", required=True, metavar="NAME", help=f"{listed(ENGINES)}; see docs/engines.md"
+        "--engine",
+        required=True,
+        metavar="NAME",
+        help=f"{listed([*ENGINES, *BASELINES])}; see docs/engines.md",
     )
     parser.add_argument(
         "-o",

@@ -3,7 +3,7 @@ nothing of privacy.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,9 @@ UNKNOWN_ROWS = (
     "the budget is too small, or they are too few"
 )
 
+PLAIN = (bool, int, float, str)
+"""What certificates state of parameters as it is."""
+
 
 def fit_facts(
     schema: Schema,
@@ -35,11 +38,13 @@ def fit_facts(
     ``derived`` names, for each column that was not fully declared, what was derived under the
     budget.
     """
+    changed = changed_parameters(engine)
+    parameters = {"parameters": changed} if changed else {}
     columns = [_column_facts(column, derived.get(column.source, ())) for column in schema.columns]
     made_up = [{"name": column.name, "kind": column.kind} for column in schema.generated.columns]
     return {
         "software": f"synthdp {__version__}",
-        "engine": {"name": engine.name, **_fit_status(model)},
+        "engine": {"name": engine.name, **parameters, **_fit_status(model)},
         "complete": model is not None,
         "schema": {
             "sha256": schema.fingerprint,
@@ -49,6 +54,26 @@ def fit_facts(
         | ({"generated": made_up} if made_up else {}),
         "post_processing": "fit, sampling and decoding use released values only and cost no privacy",
     }
+
+
+def changed_parameters(engine: Engine) -> dict[str, Any]:
+    """The parameters of an engine that are not its defaults, by name; of objects their texts, in
+    lists.
+
+    >>> from synthdp.inference import MixtureEngine
+    >>> changed_parameters(MixtureEngine(n_components=50))
+    {'n_components': 50}
+    """
+    changed: dict[str, Any] = {}
+    if not is_dataclass(engine):
+        return changed
+    for each in fields(engine):
+        usual = each.default if each.default_factory is MISSING else each.default_factory()
+        value = getattr(engine, each.name)
+        # Compared as texts, for some are arrays.
+        if repr(value) != repr(usual):
+            changed[each.name] = value if isinstance(value, PLAIN) else [repr(value)]
+    return changed
 
 
 def _fit_status(model: Model | None) -> dict[str, object]:

@@ -35,7 +35,7 @@ def test_a_fit_cut_short_warns_once_and_is_in_the_certificate(circle):
     assert [str(warning.message) for warning in told] == [caution]
     engine = synthesis.certificate["engine"]
     assert (engine["ended"], engine["n_iterations"], set(engine)) == (
-        "stopped", 1, {"name", "ended", "n_iterations", "loss"}
+        "stopped", 1, {"name", "parameters", "ended", "n_iterations", "loss"}
     )  # fmt: skip
     assert synthdp.from_measurements(DOMAIN, circle).certificate["cautions"] == []
 
