@@ -147,8 +147,8 @@ def merged_rare_levels(
     groups = {}
     for measurement in one_way:
         (name,) = measurement.clique
-        # A level whose noisy count is below three standard deviations cannot be distinguished from an empty
-        # one, and its pairs with other columns are noise.
+        # A level whose noisy count is below three standard deviations cannot be distinguished from
+        # an empty one, and its pairs with other columns are noise.
         rare = measurement.values < threshold * np.sqrt(measurement.variance)
         alike = _constraint_classes(name, rare.size, constraints)
         # Every kept level is a class of its own; rare levels of one class share a number.

@@ -46,7 +46,7 @@ class PrivBayes(Mechanism):
         "Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017, doi:10.1145/3134428"
     )
     degree: int = 3
-    """Most parents of a column; fewer where they would make more than ``max_candidates`` families."""
+    """Most parents of a column; fewer where there were more than ``max_candidates`` families."""
     theta: float = 4.0
     """Cells must hold at least ``theta`` times the expected noise on average, above 0."""
     one_way_share: float = 0.2

@@ -337,7 +337,7 @@ class _Growth:
         pair: FloatArray,
         triple: FloatArray | None,
     ) -> Iterator[tuple[tuple[int, ...], float]]:
-        """The best clique on the way from each of some pairs to many columns, and what it returns."""
+        """The best clique between each of some pairs and many columns, and what it returns."""
         # All seeds grow in lockstep, one row each; rows that stop leave the arrays.
         cells, levels = self._sizes[columns].prod(axis=1), self._levels[columns].prod(axis=1)
         amounts = single[columns].sum(axis=1) + pair[columns[:, 0], columns[:, 1]]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
+from synthdp.core.factor import summed_to
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
 from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
@@ -165,7 +166,14 @@ def _marginals(
             continue
         for part in parts:
             left[part] -= precision
-        yield _averaged(clique, tables), precision
+        merging = tables[0][0].coarsening
+        averaged = LinearMeasurement(
+            clique,
+            averaged_marginal(clique, tables),
+            1.0,
+            None if merging is None else merging.restricted(clique),
+        )
+        yield averaged, precision
 
 
 def _parts(clique: Clique, resolution: int, resolutions: Resolutions) -> list[ResolvedClique]:
@@ -184,15 +192,13 @@ def _variance(part: ResolvedClique, square: float, resolutions: Resolutions) -> 
     return pi / 2.0 * square / max(dimensions, 1e-9)
 
 
-def _averaged(
-    clique: Clique, tables: Sequence[tuple[LinearMeasurement, float]]
-) -> LinearMeasurement:
-    """A marginal by several tables, each of a weight."""
-    weight = sum(own for _, own in tables)
-    values: FloatArray | float = 0.0
-    for table, own in tables:
-        summed = tuple(i for i, name in enumerate(table.clique) if name not in clique)
-        values = values + own / weight * table.values.sum(axis=summed)
-    first = tables[0][0]
-    merging = None if first.coarsening is None else first.coarsening.restricted(clique)
-    return LinearMeasurement(clique, np.asarray(values), 1.0, merging)
+def averaged_marginal(
+    clique: Clique, tables: Iterable[tuple[LinearMeasurement, float]]
+) -> FloatArray:
+    """A marginal by several tables that hold it, each of a weight: the weighted mean."""
+    summed: FloatArray | float = 0.0
+    total = 0.0
+    for table, weight in tables:
+        summed = summed + weight * summed_to(clique, table.values, table.clique)
+        total += weight
+    return np.asarray(summed / total)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from math import pi, sqrt
+from math import pi, prod, sqrt
 from typing import NamedTuple, final
 
 import numpy as np
@@ -26,7 +26,13 @@ from synthdp.core.measurement import Coarsening, LinearMeasurement, estimate_tot
 from synthdp.inference.model import Model
 from synthdp.inference.shrinkage import on_simplex, raked
 from synthdp.mechanisms.auto.candidates import Candidates
-from synthdp.mechanisms.auto.carrying import Earlier, earlier_parts, is_useful, still_told
+from synthdp.mechanisms.auto.carrying import (
+    Earlier,
+    averaged_marginal,
+    earlier_parts,
+    is_useful,
+    still_told,
+)
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
 from synthdp.mechanisms.auto.resolutions import Groups, Resolutions, ResolvedClique
@@ -45,7 +51,7 @@ _MIN_SHARE = 1e-3
 _TOLERANCE, _MAX_ROUNDS = 1e-4, 10
 """Of iterative proportional fitting."""
 _EXACT = 1e-6
-"""Variance of a column, as a share of that of what is carried of it, below which it is published."""
+"""Variance of a column, as a share of what is carried of it, below which it is published."""
 _MOVED = 0.5
 """Squared drift of all pairs, as a share of their squared dependences, above which nothing of the earlier
 release is used: scores of independence then say more of what depends on what.
@@ -69,7 +75,7 @@ class EarlierRelease(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """A column by the earlier release, scaled to this table's number of records, and by this one."""
+    """A column by this release and by the earlier one, scaled to this number of records."""
 
     earlier: FloatArray
     earlier_variance: float
@@ -79,6 +85,10 @@ class _Column(NamedTuple):
     both: FloatArray
     """The two weighed against each other, with the drift on the earlier one's side."""
     variance: float
+    moved: float
+    """Expected total variation distance between the two, by the drift and not by what is seen: that
+    is noise where the earlier release was noisy.
+    """
 
 
 @final
@@ -105,12 +115,12 @@ class Drifting:
         self._kept: Sequence[LinearMeasurement] = ()
         self._look: _Look | None = None
         self._moved_pairs: list[dict[str, object]] = []
+        self._pair_drift: float | None = None
+        """Squared drift of all pairs, as a share of their squared dependences; None unscored."""
         self.carried: tuple[LinearMeasurement, ...] = ()
         """What it measured, moved to this table's columns and number of records, with the drift in
         its noise; empty until drift is known.
         """
-        self.has_moved = False
-        """Whether so much moved that nothing of the earlier release is used but the levels."""
         self.wider: SquaredErrors = {}
         """Squared errors that are expected of wider marginals that it measured."""
         self.findings: dict[str, object] = {}
@@ -151,13 +161,16 @@ class Drifting:
         for name, (before, now) in compared.items():
             drift = drifts[name]
             self._columns[name] = _weighed(before, now, drift, total=self._total)
-        if self._look is None and compared:
-            # By the drift, not by what is seen: that is noise where the earlier release was noisy.
-            moved = [
-                np.sqrt(drifts[name] * np.maximum(before.counts, 0.0)).sum() / (2.0 * self._total)
-                for name, (before, _) in compared.items()
-            ]
-            self.has_moved = float(np.mean(moved)) > _COLUMNS_MOVED
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether so much moved that nothing of the earlier release is used but the levels: by the
+        scores of pairs, and before there are any by the columns.
+        """
+        if self._pair_drift is not None:
+            return self._pair_drift > _MOVED
+        moved = [column.moved for column in self._columns.values()]
+        return bool(moved) and float(np.mean(moved)) > _COLUMNS_MOVED
 
     def _distances(self) -> dict[str, float]:
         """The total variation distance that each column moved."""
@@ -233,8 +246,7 @@ class Drifting:
         }
         self._look = _Look(resolutions, earlier_parts(resolved, resolutions, self._scale), scored)
         drift = self._estimate_drift(())
-        ratio = sum(drift.by_pair.values()) / max(sum(strengths.values()), 1e-300)
-        self.has_moved = ratio > _MOVED
+        self._pair_drift = sum(drift.by_pair.values()) / max(sum(strengths.values()), 1e-300)
         if self.has_moved:
             self._kept = ()
         # What depended before still does, or has moved to where nothing was: which way it moved
@@ -284,7 +296,7 @@ class Drifting:
     def _seen_difference(
         self, scored: ResolvedClique, released: Sequence[LinearMeasurement]
     ) -> Observed | None:
-        """The turnover of a pair by what was measured of it now and before, None unless both were."""
+        """The turnover of a pair by what was measured of it now and before; None without both."""
         assert self._look is not None
         if not released:
             return None
@@ -360,7 +372,7 @@ class Drifting:
     def _unmeasured(
         self, survey: Survey, strengths: Mapping[Clique, float], wide: Sequence[Clique]
     ) -> dict[ResolvedClique, float]:
-        """The squared errors of pairs, and of some wider marginals, of which nothing was measured."""
+        """The squared errors of pairs and some wider marginals of which nothing was measured."""
         parts = dict(survey.guess_wider(wide, strengths))
         for pair, square in strengths.items():
             parts |= expected_parts(pair, square, survey.resolutions, total=self._total)
@@ -502,7 +514,7 @@ class _Drift:
         return float(np.mean(inside)) * self.resolutions.by_chance(clique, number, self._total)
 
     def of(self, part: ResolvedClique) -> float:
-        """What a part of a residual moved: what its resolution shows beyond the next coarser one."""
+        """What a part of a residual moved: what it shows beyond the next coarser resolution."""
         coarser = [each for each in self.resolutions.of(part.clique) if each < part.resolution]
         before = self.shown(part.clique, coarser[-1]) if coarser else 0.0
         return max(self.shown(*part) - before, 0.0)
@@ -521,17 +533,12 @@ def pooled(domain: Domain, measurements: Sequence[LinearMeasurement]) -> list[Li
     averaged = []
     for (clique, _), same in sums.items():
         precisions = [1.0 / float(each.variance.mean()) for each in same]
-        values = sum(
-            np.transpose(each.values, [each.clique.index(name) for name in clique]) * precision
-            for each, precision in zip(same, precisions, strict=True)
-        )
-        precision = sum(precisions)
         groups = same[0].groups
         averaged.append(
             LinearMeasurement(
                 clique,
-                np.asarray(values / precision),
-                sqrt(1.0 / precision),
+                averaged_marginal(clique, zip(same, precisions, strict=True)),
+                sqrt(1.0 / sum(precisions)),
                 Coarsening(groups) if groups else None,
             )
         )
@@ -567,8 +574,7 @@ def _marginal_counts(
     """A marginal by all measurements that tell these groups of its levels apart; None if there is
     none.
     """
-    counts: FloatArray | float = 0.0
-    precision = 0.0
+    tables = []
     for measurement in measurements:
         if not set(clique) <= set(measurement.clique):
             continue
@@ -577,17 +583,14 @@ def _marginal_counts(
             not np.array_equal(merged[name], groups[name]) for name in groups
         ):
             continue
-        axes = tuple(measurement.clique.index(name) for name in clique)
-        others = tuple(i for i in range(measurement.values.ndim) if i not in axes)
-        summed = measurement.values.sum(axis=others)
-        # What is left has its axes in the order of the measurement.
-        summed = np.transpose(summed, [sorted(axes).index(axis) for axis in axes])
-        weight = summed.size / (measurement.values.size * float(measurement.variance.mean()))
-        counts = counts + weight * summed
-        precision += weight
-    if precision == 0.0:
+        # A cell of the marginal is the sum of so many cells, each with its own noise.
+        others = set(measurement.clique).difference(clique)
+        n_summed = prod(measurement.values.shape[measurement.clique.index(n)] for n in others)
+        tables.append((measurement, 1.0 / (n_summed * float(measurement.variance.mean()))))
+    if not tables:
         return None
-    return _Counts(np.asarray(counts / precision), 1.0 / precision)
+    precision = sum(weight for _, weight in tables)
+    return _Counts(averaged_marginal(clique, tables), 1.0 / precision)
 
 
 def _observed(by_chance: float, score: float, explained: float, stddev: float) -> Observed:
@@ -610,6 +613,7 @@ def _weighed(before: _Counts, now: _Counts, drift: float, *, total: float) -> _C
         now_variance=now.variance,
         both=total * on_simplex(both / total),
         variance=float(np.mean(1.0 / precision)),
+        moved=float(np.sqrt(drift * np.maximum(before.counts, 0.0)).sum()) / (2.0 * total),
     )
 
 

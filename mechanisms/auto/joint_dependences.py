@@ -36,7 +36,7 @@ _ALL_CELLS = 1 << 23
 _FEW_SETS, _MANY_GROUPS, _FEW_GROUPS = 120, 4, 2
 """Up to so many sets are scored over four groups a column, more over two."""
 _MAX_NOISE_SHARE = 0.06
-"""Standard deviation of a score's noise, as a share of the records, above which fewer are scored."""
+"""Standard deviation of a score's noise, in shares of records, above which fewer are scored."""
 _CLEAR = 4.0
 """Standard deviations of its noise by which a score has to exceed what is expected."""
 _STRONG = 0.2

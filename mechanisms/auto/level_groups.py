@@ -1,4 +1,4 @@
-"""Groups of neighbouring levels of about equal shares, for marginals of more cells than noise allows."""
+"""Groups of neighbouring levels of about equal shares, where noise allows no more cells."""
 
 from collections.abc import Mapping
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Bounds on the error of AIM's model, which its noisy answers give for free [2201.12677, sec. 5]."""
+"""Bounds on the error of AIM's model, free by its noisy answers [2201.12677, sec. 5]."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -88,7 +88,7 @@ class KnowingTable:
         return {clique: found[clique] for clique in candidates}
 
     def _known(self, clique: Clique) -> LinearMeasurement | None:
-        """The marginal of a clique if the engine knows all of it, and how many records there are."""
+        """The marginal of a clique if the engine knows all of it and the number of records."""
         shares = self._engine.known_shares(clique)
         if shares is None:
             return None

@@ -26,7 +26,7 @@ from synthdp.core.measurement import FloatArray
 from synthdp.mechanisms.shared.residuals import Subsets
 
 MAX_PLANNED_CELLS = 1 << 20
-"""Most cells of a marginal that is wider than the workload asks for: larger ones are mostly noise."""
+"""Most cells of a marginal wider than the workload asks for: larger ones are mostly noise."""
 
 MAX_TRIED = 256
 """Ways for each part of a clique to grow, at each step; a limit for tables with hundreds of
@@ -185,7 +185,7 @@ class _Bundle(NamedTuple):
 
 @final
 class _Uncovered:
-    """Cliques that are not covered yet, and how to find those that one attribute more would cover."""
+    """Cliques not covered yet, and how to find those that one attribute more would cover."""
 
     def __init__(self, domain: Domain, shares: Mapping[Clique, float]) -> None:
         self.shares = dict(shares)

@@ -34,7 +34,7 @@ class Mechanism(ABC):
     default_accounting: ClassVar[Accounting] = Accounting.ZCDP
     """The accounting that the mechanism is meant for; Gaussian DP only if `is_gaussian`."""
     measures_whole_workload: ClassVar[bool] = False
-    """Whether it may measure any marginal of the workload, so that none may be too large for that."""
+    """Whether it may measure any marginal of the workload, so that none may be too large."""
     one_way_share: float = 1.0
     """Share of the budget for single columns, of a mechanism that begins with each of them; it is a
     parameter then. 1 of all others, and of those that ask nothing else.

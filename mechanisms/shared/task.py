@@ -1,4 +1,4 @@
-"""What a mechanism is asked for: the marginals that matter, who fits a model, and within which rules."""
+"""What a mechanism is asked for: a workload, who fits a model to answers, and within which rules."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,31 +28,19 @@ class Task:
     """Called with the progress."""
 
     def fit(self, domain: Domain) -> Callable[..., Model]:
-        """What fits measurements by the engine's own stopping rule, as a last round does.
-
-        Returns
-        -------
-        callable
-            ``fit(measurements, warm_start=None)``; it reports its progress.
+        """What fits measurements by the engine's own stopping rule, as a last round does, and
+        reports its progress: ``fit(measurements, warm_start=None)``.
         """
+        progress = partial(self.report, "fitting")
         return partial(
-            self.engine.estimate,
-            domain,
-            constraints=self.constraints,
-            progress=partial(self.report, "fitting"),
+            self.engine.estimate, domain, constraints=self.constraints, progress=progress
         )
 
     def rough_fit(self, domain: Domain, *, reports: bool = True) -> Callable[..., Model]:
-        """What fits measurements by the engine's looser stopping rule (`Engine.rough`): to steer a
-        selection, or to follow measurements no further than their noise.
+        """As `fit`, by the engine's looser stopping rule (`Engine.rough`): to steer a selection, or
+        to follow measurements no further than their noise. Rounds that report theirs are silent.
 
         A fit to the last digit follows the noise: it takes several times as long and errs no less.
-
-        Returns
-        -------
-        callable
-            ``fit(measurements, warm_start=None)``; it reports its progress unless ``reports`` is
-            false, as for fits within rounds that report theirs.
         """
         progress = partial(self.report, "fitting") if reports else None
         return partial(

@@ -1,6 +1,6 @@
 """Factors: arrays of non-negative numbers over the cells of a domain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self, final
 
@@ -55,10 +55,17 @@ class Factor:
         array([3., 5., 7.])
         """
         names = tuple(attributes)
-        summed = tuple(
-            axis for axis, name in enumerate(self.domain.attributes) if name not in names
-        )
-        kept = [name for name in self.domain.attributes if name in names]
-        values = self.values.sum(axis=summed) if summed else self.values
-        order = [kept.index(name) for name in self.domain.project(names).attributes]
-        return type(self)(self.domain.project(names), np.transpose(values, order))
+        domain = self.domain.project(names)
+        return type(self)(domain, summed_to(names, self.values, self.domain.attributes))
+
+
+def summed_to(
+    part: Sequence[str], values: NDArray[np.float64], clique: Sequence[str]
+) -> NDArray[np.float64]:
+    """The table of a clique, one axis an attribute, summed to some of them; axes in the order of
+    ``part``.
+    """
+    kept = [name for name in clique if name in part]
+    if len(kept) < len(clique):
+        values = values.sum(axis=tuple(i for i, name in enumerate(clique) if name not in part))
+    return np.transpose(values, [kept.index(name) for name in part])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique, distinct
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
+from synthdp.core.factor import summed_to
 from synthdp.core.measurement import Coarsening, FloatArray
 
 
@@ -77,9 +78,7 @@ class KnownMarginal:
 
     def summed(self, clique: Sequence[str]) -> FloatArray:
         """Shares of the cells of some of its attributes, axes in the order of ``clique``."""
-        others = tuple(axis for axis, name in enumerate(self.clique) if name not in clique)
-        left = [name for name in self.clique if name in clique]
-        return np.transpose(self.shares.sum(axis=others), [left.index(name) for name in clique])
+        return summed_to(clique, self.shares, self.clique)
 
     def stated(self) -> dict[str, object]:
         """What a certificate says of it, as plain JSON values: which columns, and how they are

@@ -128,6 +128,101 @@ def locate_block(
                 block[t, r] += stride * codes[member, r]
 
 
+def pull_of_ranks(j: int, row: NDArray[np.int32], trends: Trends) -> tuple[np.float32, np.float32]:
+    """How rank correlations pull at an attribute of a record: the slope at its rank, and the bend.
+
+    A rank correlation is one number of the whole table. Its gap pulls at the record in proportion to
+    the other attribute's rank, and less the further the record follows: the bend is how fast.
+    """
+    slope, bend = np.float32(0.0), np.float32(0.0)
+    for h in range(trends.first[j], trends.first[j + 1]):
+        p, other = trends.places[h], trends.others[h]
+        pull = trends.weights[p] * trends.ranks[other, row[other]]
+        slope += pull * np.float32(trends.gaps[p])
+        bend += pull * trends.ranks[other, row[other]]
+    return slope, bend
+
+
+def price_levels(
+    j: int, value: int, cells: Ints, costs: Floats, layout: Layout, arrival: Floats
+) -> None:
+    """What arriving at each level of an attribute costs a record that has ``value`` there.
+
+    ``cells`` are the record's cells of all marginals; the costs go to the start of ``arrival``.
+    """
+    size = layout.sizes[j]
+    arrival[:size] = 0.0
+    for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
+        stride = layout.holder_strides[h]
+        # Where the row would be with level 0, all else as it is: from there one level is one stride.
+        start = cells[layout.holders[h]] - stride * value
+        # Written twice for the compiler, which makes wide instructions of a loop over neighbours.
+        if stride == 1:
+            for v in range(size):
+                arrival[v] += costs[start + v]
+        else:
+            for v in range(size):
+                arrival[v] += costs[start + v * stride]
+
+
+def price_combinations(
+    k: int,
+    row: NDArray[np.int32],
+    cells: Ints,
+    reliefs: Floats,
+    costs: Floats,
+    layout: Layout,
+    ties: Ties,
+    bases: Ints,
+    arrival: Floats,
+) -> None:
+    """What arriving at each combination of a tie costs a record, as `price_levels` of an attribute.
+
+    ``bases`` gets the cell of each of its marginals where what moves has levels 0, all else as it
+    is: the cell of a combination is one offset from there.
+    """
+    # Attributes that belong together move together: each on its own would leave what is allowed, or
+    # what it hangs together with.
+    first_name, last_name = ties.first_name[k], ties.first_name[k + 1]
+    n_values = ties.n_values[k]
+    arrival[:n_values] = 0.0
+    for h in range(ties.first_holder[k], ties.first_holder[k + 1]):
+        t, offset = ties.holders[h], ties.first_offset[h]
+        start = cells[t]
+        for m in range(layout.first_member[t], layout.first_member[t + 1]):
+            for a in range(first_name, last_name):
+                if ties.names[a] == layout.members[m]:
+                    start -= layout.member_strides[m] * row[ties.names[a]]
+        bases[h] = start
+        for v in range(n_values):
+            cell = start + ties.offsets[offset + v]
+            # A marginal in which the record stays where it is changes by nothing.
+            arrival[v] += reliefs[t] if cell == cells[t] else costs[cell]
+
+
+def cheapest(arrival: Floats, size: int) -> int:
+    """The first of the smallest of so many costs."""
+    best = 0
+    for v in range(1, size):
+        if arrival[v] < arrival[best]:
+            best = v
+    return best
+
+
+def move_cell(
+    t: int, cell: int, cells: Ints, reliefs: Floats, costs: Floats, weights: Floats
+) -> None:
+    """Move a record to another cell of a marginal.
+
+    The surplus of the cell that is left falls by one and that of the new cell rises by one, so each
+    row sees what rows before it did.
+    """
+    costs[cells[t]] -= weights[cells[t]]
+    cells[t] = cell
+    reliefs[t] = costs[cell]
+    costs[cell] += weights[cell]
+
+
 @Compiled
 def sweep(  # noqa: C901
     records: NDArray[np.int32],
@@ -196,15 +291,7 @@ def sweep(  # noqa: C901
             relief = np.float32(0.0)
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 relief += reliefs[layout.holders[h]]
-            # A rank correlation is one number of the whole table. Its gap pulls at the record in
-            # proportion to the other attribute's rank, and less the further the record follows:
-            # bend is how fast.
-            slope, bend = np.float32(0.0), np.float32(0.0)
-            for h in range(trends.first[j], trends.first[j + 1]):
-                p, other = trends.places[h], trends.others[h]
-                pull = trends.weights[p] * trends.ranks[other, row[other]]
-                slope += pull * np.float32(trends.gaps[p])
-                bend += pull * trends.ranks[other, row[other]]
+            slope, bend = pull_of_ranks(j, row, trends)
             here = trends.ranks[j, row[j]]
             relief += slope * here
             if eagerness.size:
@@ -213,39 +300,19 @@ def sweep(  # noqa: C901
             if not relief > 0.0:
                 continue
             size = layout.sizes[j]
-            arrival[:size] = 0.0
-            for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
-                stride = layout.holder_strides[h]
-                # Where the row would be with level 0, all else as it is: from there one level is
-                # one stride.
-                start = cells[layout.holders[h]] - stride * row[j]
-                # Written twice for the compiler, which makes wide instructions of a loop over
-                # neighbours.
-                if stride == 1:
-                    for v in range(size):
-                        arrival[v] += costs[start + v]
-                else:
-                    for v in range(size):
-                        arrival[v] += costs[start + v * stride]
+            price_levels(j, row[j], cells, costs, layout, arrival)
             if bend > 0.0:
                 for v in range(size):
                     step = trends.ranks[j, v] - here
                     arrival[v] += slope * trends.ranks[j, v] + bend * step * step / np.float32(2.0)
             arrival[row[j]] = np.inf  # to come back is no move
-            best = 0
-            for v in range(1, size):
-                if arrival[v] < arrival[best]:
-                    best = v
+            best = cheapest(arrival, size)
             if not arrival[best] < relief:
                 continue
             for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
                 t = layout.holders[h]
-                # The surplus of the cell that is left falls by one and that of the new cell rises
-                # by one, so each row sees what rows before it did.
-                costs[cells[t]] -= weights[cells[t]]
-                cells[t] += layout.holder_strides[h] * (best - row[j])
-                reliefs[t] = costs[cells[t]]
-                costs[cells[t]] += weights[cells[t]]
+                cell = cells[t] + layout.holder_strides[h] * (best - row[j])
+                move_cell(t, cell, cells, reliefs, costs, weights)
             add_products(row, trends, -1.0)
             row[j] = best
             add_products(row, trends, 1.0)
@@ -259,38 +326,16 @@ def sweep(  # noqa: C901
             if not relief > 0.0:
                 continue
             n_values = ties.n_values[k]
-            # Attributes that belong together move together: each on its own would leave what is
-            # allowed, or what it hangs together with.
-            first_name, last_name = ties.first_name[k], ties.first_name[k + 1]
-            n_names = last_name - first_name
-            arrival[:n_values] = 0.0
-            for h in range(first, last):
-                t, offset = ties.holders[h], ties.first_offset[h]
-                # Where the row would be with levels 0 of what moves, all else as it is.
-                start = cells[t]
-                for m in range(layout.first_member[t], layout.first_member[t + 1]):
-                    for a in range(first_name, last_name):
-                        if ties.names[a] == layout.members[m]:
-                            start -= layout.member_strides[m] * row[ties.names[a]]
-                # Kept for the move below: where it ends is the same cell and one offset.
-                bases[h] = start
-                for v in range(n_values):
-                    cell = start + ties.offsets[offset + v]
-                    # A marginal in which the record stays where it is changes by nothing.
-                    arrival[v] += reliefs[t] if cell == cells[t] else costs[cell]
-            best = 0
-            for v in range(1, n_values):
-                if arrival[v] < arrival[best]:
-                    best = v
+            price_combinations(k, row, cells, reliefs, costs, layout, ties, bases, arrival)
+            best = cheapest(arrival, n_values)
             if not arrival[best] < relief:
                 continue
             for h in range(first, last):
-                t, offset = ties.holders[h], ties.first_offset[h]
-                costs[cells[t]] -= weights[cells[t]]
-                cells[t] = bases[h] + ties.offsets[offset + best]
-                reliefs[t] = costs[cells[t]]
-                costs[cells[t]] += weights[cells[t]]
+                cell = bases[h] + ties.offsets[ties.first_offset[h] + best]
+                move_cell(ties.holders[h], cell, cells, reliefs, costs, weights)
             add_products(row, trends, -1.0)
+            first_name = ties.first_name[k]
+            n_names = ties.first_name[k + 1] - first_name
             for a in range(n_names):
                 code = ties.values[ties.first_value[k] + best * n_names + a]
                 n_moves += row[ties.names[first_name + a]] != code
