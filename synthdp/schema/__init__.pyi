@@ -1,6 +1,7 @@
 # What synthdp.schema offers: the only list (synthdp/core/faces.py).
 from synthdp.schema.axes.bin_shape import Shape as Shape
 from synthdp.schema.axes.cells import octaves as octaves
+from synthdp.schema.axes.gaps import with_gaps_filled as with_gaps_filled
 from synthdp.schema.axes.monotone import followed as followed
 from synthdp.schema.axes.points import STEPS as STEPS
 from synthdp.schema.axes.points import are_unread as are_unread

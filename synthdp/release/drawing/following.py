@@ -9,13 +9,13 @@ from synthdp.schema.schema import Schema
 
 
 def with_densities(schema: Schema, model: Model) -> Schema:
-    """A schema that decodes columns without a shape as their bins say: the density inside of each
-    goes on from its neighbours'.
+    """A schema that decodes columns as their bins say: without a shape the density inside of each
+    goes on from its neighbours', and gaps of a shape hold the records that it has no room for.
     """
     columns = {column.name: column for column in schema.columns}
     for name, column in columns.items():
         axis = column.axis
-        if axis is None or not axis.is_flat:
+        if axis is None or not (axis.is_flat or axis.has_gaps):
             continue
         counts = np.maximum(model.marginal((name,)).values[: axis.n_levels], 0.0)
         if counts.any():

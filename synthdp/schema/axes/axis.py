@@ -147,9 +147,13 @@ class Axis(Protocol):
     def is_flat(self) -> bool:
         """Whether nothing says how values lie in its bins, though some hold several."""
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a shape weighs nothing somewhere."""
+
     def following(self, mass: Floats) -> Any:
-        """The column where the density inside its bins goes on from bin to bin, by what each bin
-        weighs.
+        """The column where the density inside its bins goes on from bin to bin, or gaps of its shape
+        are filled, by what each bin weighs.
         """
 
     def narrowed(self, spans: Sequence[tuple[int, int]]) -> Any:

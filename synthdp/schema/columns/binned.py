@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from synthdp.core.errors import SchemaError
 from synthdp.schema.axes.axis import Axis, Codes
 from synthdp.schema.axes.bin_shape import Shape
+from synthdp.schema.axes.gaps import with_gaps_filled
 from synthdp.schema.axes.monotone import followed
 from synthdp.schema.axes.points import LARGEST, are_unread
 from synthdp.schema.axes.rule import Edges
@@ -58,7 +59,7 @@ class BinnedColumn(Column):
     for all points; see `narrowed`. No property of the column: no schema holds it.
     """
     density: tuple[Ints, Floats] | None = field(default=None, repr=False, compare=False)
-    """In place of a shape the first grid point of each piece, then the end, and what each weighs;
+    """In place of the shape, or of none, the first grid point of each piece, then the end, and what each weighs;
     see `following`. No property of the column either.
     """
 
@@ -432,12 +433,25 @@ class BinnedColumn(Column):
             and int(np.diff(self._starts).max()) > 1
         )
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a shape weighs nothing somewhere."""
+        return (
+            self.shape is not None
+            and self.density is None
+            and 0.0 in self.shape.weights
+            and self._pieces is not None
+        )
+
     def following(self, mass: Floats) -> Self:
-        """This column where the density inside its bins goes on from bin to bin.
+        """This column where the density inside its bins goes on from bin to bin, or where gaps of
+        its shape hold what bins have more than it has in them.
 
         ``mass`` is what each bin weighs, at least 0; shape ``(n_levels,)``.
         """
-        return replace(self, density=followed(self._starts, mass))
+        if self.shape is None or self._pieces is None:
+            return replace(self, density=followed(self._starts, mass))
+        return replace(self, density=with_gaps_filled(self._starts, mass, *self._pieces))
 
     @cached_property
     def _pieces(self) -> tuple[Ints, Floats] | None:
@@ -445,7 +459,7 @@ class BinnedColumn(Column):
         weigh; None without a shape.
         """
         starts = self._starts
-        if self.shape is None or starts[-1] - starts[0] <= 1:
+        if self.density is not None or self.shape is None or starts[-1] - starts[0] <= 1:
             return self.density
         points = np.clip(self._first_points(self.shape.starts), starts[0], starts[-1])
         return np.append(points, starts[-1]), np.asarray(self.shape.weights)
