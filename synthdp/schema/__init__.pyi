@@ -57,6 +57,7 @@ from synthdp.schema.made_up.people import People as People
 from synthdp.schema.made_up.regular_keys import RegularKeys as RegularKeys
 from synthdp.schema.open_column import OpenColumn as OpenColumn
 from synthdp.schema.open_schema import OpenSchema as OpenSchema
+from synthdp.schema.proposals import proposed_kind as proposed_kind
 from synthdp.schema.public_files import as_schema as as_schema
 from synthdp.schema.public_files import is_package as is_package
 from synthdp.schema.questions import answers_of_kind as answers_of_kind

@@ -21,6 +21,7 @@ _OF_KINDS = {
     "constraints": ("rules", "rule", "checks", "check"),
     "hierarchy": ("levels",),
     "dialect": ("csv", "format"),
+    "missingValues": ("missing", "missing_values"),
 }
 """What may stand there, and what else it is called."""
 
@@ -65,7 +66,7 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise SchemaError(
             'kinds: no column is named; list at least one column with its kind, {"age": "integer"}'
         )
-    own, dialect, kinds = _settings(plain_kinds(kinds))
+    own, written, kinds = _settings(plain_kinds(kinds))
     if not kinds:
         raise SchemaError(
             "kinds: synthdp says how the table is written, but no column is named; list them beside it"
@@ -84,13 +85,11 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         if _label(kind) != IGNORE
     ]
     own |= {"ignore": ignored} if ignored else {}
-    return {"fields": fields} | dialect | ({"synthdp": own} if own else {})
+    return {"fields": fields} | written | ({"synthdp": own} if own else {})
 
 
 def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Mapping[str, Any]]:
-    """The settings under ``synthdp`` if that is no column: rules, a dialect; and the kinds without
-    it.
-    """
+    """The settings under ``synthdp`` if that is no column: rules, how all is written; the kinds."""
     own = kinds.get(OWN)
     # A table may have a column called synthdp: an object with a type is such a column's kind.
     if not isinstance(own, Mapping) or "type" in own or "kind" in own:
@@ -101,8 +100,8 @@ def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any],
         )
     JsonValue(own, "kinds", OWN).check_keys(_OF_KINDS)
     rules = {key: own[key] for key in ("constraints", "hierarchy") if key in own}
-    dialect = {"dialect": own["dialect"]} if "dialect" in own else {}
-    return rules, dialect, {name: kind for name, kind in kinds.items() if name != OWN}
+    written = {key: own[key] for key in ("dialect", "missingValues") if key in own}
+    return rules, written, {name: kind for name, kind in kinds.items() if name != OWN}
 
 
 def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:

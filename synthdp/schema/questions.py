@@ -28,6 +28,9 @@ TRUTHS = (
 OWN_WORDS = "own"
 """The answer to it that others are listed."""
 
+LOCALISED = tuple(each for each in GENERATED_KINDS if each != "id")
+"""Kinds of made-up values that differ by language and country."""
+
 _REQUIRED = {"never": True, "may be": False}
 """Whether values are missing, and whether one is required."""
 _SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -128,7 +131,7 @@ class Question(NamedTuple):
 
 QUESTIONS = (
     Question("levels", ("constraints", "enum"), ("categorical",), _lines, _listed),
-    Question("other", ("synthdp", "other"), ("categorical",)),
+    Question("other", ("synthdp", "other"), ("categorical",), is_rare=True),
     Question("minimum", ("constraints", "minimum"), _ORDERED, number_or_text),
     Question("maximum", ("constraints", "maximum"), _ORDERED, number_or_text),
     Question("format", ("format",), MOMENTS),
@@ -137,14 +140,22 @@ QUESTIONS = (
     Question("false", ("falseValues",), ("boolean",), _lines, _listed),
     Question("bbox", ("synthdp", "bbox"), ("geopoint",), _json, json.dumps),
     Question("pattern", ("pattern",), ("id",)),
-    Question("locale", ("locale",), tuple(each for each in GENERATED_KINDS if each != "id")),
-    Question("required", ("constraints", "required"), _READ, _required, _missing, tuple(_REQUIRED)),
+    Question("locale", ("locale",), LOCALISED),
+    Question(
+        "required",
+        ("constraints", "required"),
+        _READ,
+        _required,
+        _missing,
+        [*_REQUIRED],
+        is_rare=True,
+    ),
     Question("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
     Question("bins", ("synthdp", "bins"), _ORDERED, number_or_text, is_rare=True),
     Question("closed", ("synthdp", "derive"), _READ, ticked=False, is_rare=True),
     Question("decimals", ("synthdp", "decimals"), ("number",), number_or_text, is_rare=True),
     Question("width", ("synthdp", "width"), ("integer",), number_or_text, is_rare=True),
-    Question("bare", ("bareNumber",), ("integer", "number"), ticked=False),
+    Question("bare", ("bareNumber",), ("integer", "number"), ticked=False, is_rare=True),
     Question("resolution", ("synthdp", "resolution"), MOMENTS, choices=_SPANS, is_rare=True),
     Question("relative_to", ("synthdp", "relative_to"), _ORDERED, is_rare=True),
     Question("as", ("synthdp", "as"), _ORDERED, choices=("difference", "ratio"), is_rare=True),

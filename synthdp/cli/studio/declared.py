@@ -2,6 +2,7 @@
 linked tables; and what is to be said of it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -60,15 +61,35 @@ def rules_of(visit: Visit) -> list[Any]:
     return list((content_of(visit).get(OWN) or {}).get("constraints", ()))
 
 
-def save_kinds(visit: Visit, tables: Mapping[str, Mapping[str, Kind]], rules: list[Any]) -> None:
-    """Write what is declared of the columns, with the rules and how the file is written."""
+def missing_words(visit: Visit) -> list[str]:
+    """The words that mean "missing" in all columns that list none of their own."""
+    tables = (each["schema"] for each in resources(visit))
+    said = next(tables, None) if visit.project.is_linked else content_of(visit).get(OWN)
+    return [word for word in (said or {}).get("missingValues", ()) if word]
+
+
+def save_kinds(
+    visit: Visit,
+    tables: Mapping[str, Mapping[str, Kind]],
+    rules: list[Any],
+    *,
+    missing: str | None = None,
+) -> None:
+    """Write what is declared of the columns, with the rules, how the file is written, and words for
+    "missing", if they are given, with commas between them.
+    """
     content = content_of(visit)
     own = dict(content.get(OWN) or {}) | {"constraints": rules}
+    words = missing_words(visit) if missing is None else re.split("[,;]", missing)
+    words = [word for word in dict.fromkeys(map(str.strip, words)) if word]
     if visit.project.is_linked:
         changed = [with_kinds(each, tables[each["name"]], rules=rules) for each in resources(visit)]
+        for each in changed:
+            each["schema"] |= {"missingValues": ["", *words]}
         content = {**content, "resources": changed}
     else:
         own, content = own | {"dialect": visit.project.dialect}, in_order(visit, tables[""])
+        own |= {"missingValues": ["", *words] if words else []}
     own = {key: each for key, each in own.items() if each}
     content = {key: content[key] for key in content if key != OWN}
     save_content(visit, ({OWN: own} if own else {}) | content)

@@ -1,15 +1,17 @@
 """Step 4: how much is to be spent, what may be expected of it, and what it means for one person."""
 
+from functools import partial
 from typing import Any
 
 from synthdp.cli.planning.plan_text import describe_plan
 from synthdp.cli.studio.commands import budget_in, budgets_in
-from synthdp.cli.studio.declared import check, declared_path
-from synthdp.cli.studio.project import Visit
+from synthdp.cli.studio.declared import check, declared_path, kinds_of
+from synthdp.cli.studio.project import InWordsError, Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.package import Package
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
 from synthdp.release.persistence.budget import Budget
+from synthdp.schema.questions import declared_levels
 
 USUAL_EPSILON = 1.0
 """Where the slider stands at first."""
@@ -21,9 +23,10 @@ USUAL_FAMILIES_DELTA = 1e-9
 def budget_view(visit: Visit) -> dict[str, Any]:
     """What was chosen, what is to be expected, and the budgets that there are."""
     project = visit.project
+    number = partial(visit.texts.number, form="%.6g")
     chosen: dict[str, Any] = {"budget": project.budget, "note": project.note}
-    chosen |= {"rows": project.rows or "", "delta": project.delta or ""}
-    chosen |= {"epsilon": f"{project.epsilon or USUAL_EPSILON:g}"}
+    chosen |= {"rows": project.rows or "", "delta": number(project.delta) if project.delta else ""}
+    chosen |= {"epsilon": number(project.epsilon or USUAL_EPSILON)}
     chosen |= {name: visit.text(name) for name in chosen if name in visit.form}
     budgets = {name: budget_in(visit, name) for name in budgets_in(visit)}
     return {"chosen": chosen, "budgets": budgets, **expected_view(visit)}
@@ -33,13 +36,16 @@ def expected_view(visit: Visit) -> dict[str, Any]:
     """What `synthdp plan` says of the numbers that are typed or were saved; of linked tables what
     `schema check` says.
     """
-    project, parts = visit.project, ("plan", "views", "delta", "recognised", "why_not", "large")
-    view: dict[str, Any] = dict.fromkeys(parts, "")
+    project = visit.project
+    parts = ("plan", "views", "delta", "recognised", "why_not", "large", "over", "rows")
+    view: dict[str, Any] = dict.fromkeys(parts, "") | {"learnt": _learnt(visit)}
     try:
         rows = visit.whole("rows", usual=project.rows)
         epsilon = visit.number("epsilon", usual=project.epsilon or USUAL_EPSILON)
         delta = visit.number("delta", usual=project.delta) or _delta(rows)
         view |= {"delta": delta, "large": LARGE_EPSILON if epsilon > LARGE_EPSILON else 0}
+        budget = visit.text("budget") if "budget" in visit.form else project.budget
+        view |= {"rows": rows, "over": _left_below(visit, budget, epsilon)}
         if project.is_linked:
             facts = check(visit, epsilon=epsilon, delta=delta)
             view |= {"views": facts["views"], "recognised": facts["best_true_positives"]}
@@ -68,11 +74,34 @@ def save_budget(visit: Visit) -> str:
         raise ParameterError(f"epsilon is {epsilon:g}; give a number above 0, at most 100")
     if budget and budget not in budgets_in(visit):
         raise ParameterError(f"{budget!r} is no budget of the folder; choose one of the list")
+    left = 0.0 if visit.action == "create" else _left_below(visit, budget, epsilon)
+    if left:
+        raise InWordsError(visit.texts("budget.over", left=visit.texts.number(left, "%.3g")))
     delta, goes_on = visit.number("delta") or _delta(rows), visit.action == "go_on"
     visit = visit.saved(rows=rows, epsilon=epsilon, delta=delta, note=visit.text("note"))
     budget = _created(visit) if visit.action == "create" else budget
     visit.saved(budget=budget, walked=4 if goes_on else 3)
     return "/run" if goes_on else "/budget#population"
+
+
+def _left_below(visit: Visit, name: str, epsilon: float) -> float:
+    """What is left of a budget if a run would ask for more, else 0."""
+    left = budget_in(visit, name).get("left", {}).get("epsilon", epsilon)
+    return float(left) if epsilon > left else 0.0
+
+
+def _learnt(visit: Visit) -> list[str]:
+    """The columns whose levels are to be learnt."""
+    kinds = kinds_of(visit).get("", {})
+    labels = {
+        name: kind if isinstance(kind, str) else (kind or {}).get("type")
+        for name, kind in kinds.items()
+    }
+    return [
+        name
+        for name, label in labels.items()
+        if label == "categorical" and not declared_levels(kinds[name])
+    ]
 
 
 def _delta(rows: int) -> float:
@@ -91,7 +120,8 @@ def _created(visit: Visit) -> str:
     Budget.create(
         visit.studio.place / name,
         epsilon=visit.number("all_epsilon"),
-        delta=visit.number("all_delta") or 10 * visit.project.delta,  # room for several releases
+        delta=visit.number("all_delta")
+        or float(f"{10 * visit.project.delta:.9g}"),  # room for several releases
         population=population,
         unit=unit or None,
     )

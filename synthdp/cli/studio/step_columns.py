@@ -9,6 +9,7 @@ from synthdp.cli.studio.declared import (
     check,
     checked,
     kinds_of,
+    missing_words,
     resources,
     rules_of,
     save_kinds,
@@ -19,7 +20,14 @@ from synthdp.linked.histories.history_package import ROWS
 from synthdp.linked.package.kinds import keys_of, kinds_in
 from synthdp.schema.code_books import code_book, with_levels_of_tables
 from synthdp.schema.keys import OWN
-from synthdp.schema.questions import ANSWERED_KINDS, QUESTIONS, answers_of_kind, kind_of_answers
+from synthdp.schema.proposals import proposed_kind
+from synthdp.schema.questions import (
+    ANSWERED_KINDS,
+    LOCALISED,
+    QUESTIONS,
+    answers_of_kind,
+    kind_of_answers,
+)
 
 GENERAL = ("kind", "more", *(each.name for each in QUESTIONS))
 """What is asked of a column."""
@@ -29,19 +37,26 @@ def columns_view(visit: Visit) -> dict[str, Any]:
     """Every column with its inputs, and what is said of it."""
     (kinds, errors), fixed = _typed(visit), _fixed(visit)
     tables = dict[str, list[dict[str, Any]]]((table, []) for table in kinds)
-    for place, table, name, kind in _placed(kinds):
+    is_open, n_proposed = False, 0
+    for place, table, name, kind in [*_placed(kinds)]:
+        inputs, is_proposed = _sent(visit, place) or answers_of_kind(kind, mark=visit.mark), False
+        if kind is None and (table, name) not in fixed and not inputs["kind"]:
+            proposed = {} if f"{place}.kind" in visit.form else _proposed(visit, name)
+            is_open, is_proposed, inputs = True, bool(proposed), proposed or inputs
+            n_proposed += is_proposed
+            kinds[table][name] = kind_of_answers(inputs)
         said = _said(visit, name, kinds[table], errors.get(place))
         column = {"id": place, "name": name, "fixed": fixed.get((table, name), ""), "said": said}
-        inputs = _sent(visit, place) or answers_of_kind(kind, mark=visit.mark)
-        tables[table].append({**column, "inputs": inputs})
-    open_ = [kind is None and (table, name) not in fixed for _, table, name, kind in _placed(kinds)]
-    facts, problem = ({}, "") if any(open_) else checked(visit)
+        tables[table].append({**column, "inputs": inputs, "is_proposed": is_proposed})
+    facts, problem = ({}, "") if is_open else checked(visit)
     found = facts.get("findings", ())
     return {
         "tables": tables,
         "kinds": ANSWERED_KINDS,
         "questions": QUESTIONS,
-        "is_open": any(open_),
+        "is_open": is_open,
+        "n_proposed": n_proposed,
+        "missing": visit.text("missing") or ", ".join(missing_words(visit)),
         "book": visit.text("book"),
         "holds": visit.text("holds") or "codes",
         "problem": problem,
@@ -60,12 +75,15 @@ def save_columns(visit: Visit) -> str:
         raise ParameterError("; ".join(errors.values()))
     if visit.action == "book":
         filled = _with_code_book(visit, filled)
-    for _, table, name, kind in [*_placed(filled)]:
-        if visit.action == "rest" and kind is None and (table, name) not in fixed:
-            rest = {"kind": "categorical", "other": visit.texts("other_word")}
-            filled[table][name] = kind_of_answers(rest)
+    ticked = visit.texts_of("some") if visit.action == "some" else []
+    for place, table, name, kind in [*_placed(filled)]:
+        is_rest = visit.action == "rest" and kind is None
+        if (is_rest or place in ticked) and (table, name) not in fixed:
+            said = {"kind": "categorical" if is_rest else visit.text("some_kind")}
+            filled[table][name] = kind_of_answers(_with_usual(visit, said))
     visit = visit.saved()
-    save_kinds(visit, filled, rules_of(visit))
+    words = visit.text("missing") if "missing" in visit.form else None
+    save_kinds(visit, filled, rules_of(visit), missing=words)
     if visit.action != "go_on":
         return "/columns"
     if not visit.project.is_linked:  # whose keys are named in the next step
@@ -121,9 +139,27 @@ def _sent(visit: Visit, place: str) -> dict[str, str]:
     """The inputs of a column as they were sent; empty if they were not."""
     if f"{place}.kind" not in visit.form:
         return {}
-    sent = {name: visit.text(f"{place}.{name}") for name in GENERAL}
-    if sent["kind"] == "categorical" and not sent["levels"]:  # a word that its readers know
-        sent["other"] = sent["other"] or visit.texts("other_word")
+    return _with_usual(visit, {name: visit.text(f"{place}.{name}") for name in GENERAL})
+
+
+def _proposed(visit: Visit, name: str) -> dict[str, str]:
+    """The inputs that the name of a column suggests, which is public; empty if it suggests none."""
+    kind = proposed_kind(name)
+    if not kind:
+        return {}
+    usual = dict(each.split("=") for each in visit.texts("proposed").split(";") if each)
+    of_german = {"format": usual[kind]} if visit.mark == "," and kind in usual else {}
+    return _with_usual(visit, {"kind": kind} | of_german)
+
+
+def _with_usual(visit: Visit, sent: dict[str, str]) -> dict[str, str]:
+    """The inputs with what the readers of the page are used to, where nothing is said: the word for
+    what is rare, and where made-up persons live.
+    """
+    if sent["kind"] == "categorical" and not sent.get("levels"):
+        sent["other"] = sent.get("other") or visit.texts("other_word")
+    if sent["kind"] in LOCALISED:
+        sent["locale"] = sent.get("locale") or visit.texts("locale")
     return sent
 
 

@@ -36,11 +36,13 @@ class Texts:
     def number(self, value: float, form: str = "%.2g") -> str:
         """A number as the language writes it.
 
-        >>> Texts("de").number(0.25)
-        '0,25'
+        >>> Texts("de").number(0.25), Texts("de").number(1e-06)
+        ('0,25', '0,000001')
         """
         text = form % value
-        return (f"{float(text):.0f}" if "e+" in text else text).replace(".", self("decimal"))
+        if "e" in text:
+            text = f"{float(text):.20f}".rstrip("0").rstrip(".")
+        return text.replace(".", self("decimal"))
 
     def words(self, group: str) -> dict[str, str]:
         """All that is called something in a group."""

@@ -5,7 +5,7 @@
 for (const form of document.querySelectorAll("form[data-live]")) {
   for (const kind of ["input", "change"]) form.addEventListener(kind, (event) => {
     const part = form.dataset.part ? event.target.closest(form.dataset.part) : form;
-    if (!part || event.target.type === "radio") return;
+    if (!part) return;
     clearTimeout(part.timer);
     part.timer = setTimeout(async () => {
       const body = new URLSearchParams([...new FormData(form), ["id", part.id]]);
@@ -30,7 +30,10 @@ if (slide) {
   slide.hidden = false;
   follow();
   epsilon.addEventListener("input", follow);
-  slide.addEventListener("input", () => { epsilon.value = Number((10 ** slide.value).toPrecision(2)); });
+  slide.addEventListener("input", () => { 
+    const value = Number((10 ** slide.value).toPrecision(2));
+    epsilon.value = value.toLocaleString(document.documentElement.lang);
+  });
 }
 
 // How far a run is, asked for at fixed times whatever it does; when it ends, its page says so.
