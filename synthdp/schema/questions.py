@@ -147,7 +147,7 @@ QUESTIONS = (
         _READ,
         _required,
         _missing,
-        [*_REQUIRED],
+        tuple(_REQUIRED),
         is_rare=True,
     ),
     Question("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
