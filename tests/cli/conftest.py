@@ -4,6 +4,7 @@ import tempfile
 from fractions import Fraction
 
 import pytest
+from helpers.cli_runs import lay_out
 from helpers.homes import home
 
 from synthdp.core import caution_code
@@ -23,6 +24,23 @@ def charged(monkeypatch):
 
     monkeypatch.setattr(PrivacyLedger, "charge", watched)
     return costs
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder to run in, with a table and its schema."""
+    lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """An empty folder to run in, beside which others may lie."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.fixture

@@ -43,8 +43,6 @@ from synthdp.release import UNKNOWN_ROWS, Members, Release
 from synthdp.release.certificate import run_facts
 from synthdp.release.drawing import draw
 
-members = home(Members)
-rows = home(rows_of)
 writing = home(write_atomically)
 
 CENSUS = DATA
@@ -57,12 +55,9 @@ def run_arguments(*more, **named):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    folder = tmp_path / "work"
-    folder.mkdir()
-    lay_out(folder)
-    monkeypatch.chdir(folder)
-    return folder
+def place(work):
+    lay_out(work)
+    return work
 
 
 def assert_rescued(place, outcome, charged, *, folder=None):
@@ -152,7 +147,10 @@ AFTER_PAYING = {
     "measuring pairs": ((PrivateTable, "measure"), {"after": 4}),
     "fitting": ((mst, "estimate_refined"), {}),
     "certifying": ((run_facts, "privacy_certificate"), {}),
-    "saving": ((members, "write_atomically"), {"on": lambda path, *_: str(path) == "m.synthdp"}),
+    "saving": (
+        (home(Members), "write_atomically"),
+        {"on": lambda path, *_: str(path) == "m.synthdp"},
+    ),
     "sampling": ((outputs, "drawn_table"), {}),
     "decoding": ((draw, "decode"), {}),
     "opening the output": ((outputs, "write_atomically"), {}),
@@ -546,7 +544,7 @@ def unforeseen():
 
 
 PLACES = {
-    "reading": ((rows, "held_rows"), False),
+    "reading": ((home(rows_of), "held_rows"), False),
     "fitting": ((mst, "estimate_refined"), True),
     "decoding": ((draw, "decode"), True),
 }
@@ -569,7 +567,7 @@ def test_the_text_of_an_unforeseen_error_is_not_shown(target, is_paid, place, ch
 
 def test_the_text_of_an_unforeseen_error_is_raised_for_debugging(place, monkeypatch):
     monkeypatch.setenv("SYNTHDP_DEBUG", "1")
-    monkeypatch.setattr(rows, "held_rows", failing(None, unforeseen()))
+    monkeypatch.setattr(home(rows_of), "held_rows", failing(None, unforeseen()))
     with pytest.raises(RuntimeError, match=CANARY):
         invoke(*run_arguments())
     assert names_in(place) == INPUTS

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from helpers.cli_runs import HEADER, ROWS, assert_one_line, invoke, names_in
+from helpers.cli_runs import HEADER, ROWS, assert_one_line, assert_quiet_success, invoke, names_in
 from helpers.kinds_runs import (
     CATEGORICAL,
     CENSUS,
@@ -33,10 +33,6 @@ def place(tmp_path, monkeypatch):
     lay_out_kinds(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def assert_quiet_success(outcome):
-    assert (outcome.code, outcome.out, outcome.notes) == (0, b"", [])
 
 
 def assert_success(outcome, path):

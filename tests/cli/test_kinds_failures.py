@@ -39,12 +39,9 @@ def run_arguments(*more, **named):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    folder = tmp_path / "work"
-    folder.mkdir()
-    lay_out_kinds(folder)
-    monkeypatch.chdir(folder)
-    return folder
+def place(work):
+    lay_out_kinds(work)
+    return work
 
 
 def assert_learnt(outcome, path, charged, *, n_open):

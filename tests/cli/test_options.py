@@ -11,14 +11,7 @@ from synthdp.cli import command_line_parser, describe
 from synthdp.core import DataFileError, ParameterError, SchemaError, Workload, load_json
 from synthdp.report import quality_line
 from synthdp.schema import Schema
-from tests.helpers.cli_runs import SCHEMA, assert_one_line, invoke, lay_out, run_arguments
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    lay_out(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+from tests.helpers.cli_runs import SCHEMA, assert_one_line, invoke, run_arguments
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from helpers.cli_runs import (
     ROWS,
     SCHEMA,
     assert_one_line,
+    assert_quiet_success,
     invoke,
     lay_out,
     names_in,
@@ -39,17 +40,6 @@ from synthdp.mechanisms import Mechanism
 from synthdp.release import UNKNOWN_ROWS, registry
 
 SYNTHDP = [sys.executable, "-m", "synthdp"]
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    lay_out(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def assert_quiet_success(outcome):
-    assert (outcome.code, outcome.out, outcome.notes) == (0, b"", [])
 
 
 def assert_only_columns(outcome):
@@ -530,14 +520,18 @@ def test_help_fits_a_screen_and_has_an_example(command):
 
 @pytest.mark.usefixtures("place")
 def test_a_new_name_in_a_registry_is_in_the_help_and_in_the_error(monkeypatch):
-    for option, table in (("--mechanism", registry.MECHANISMS), ("--engine", registry.ENGINES)):
+    tables = {
+        "--mechanism": (registry.MECHANISMS, ()),
+        "--engine": (registry.ENGINES, registry.BASELINES),
+    }
+    for option, (table, more) in tables.items():
         monkeypatch.setitem(table, "newcomer", "synthdp.mechanisms.newcomer:Newcomer")
         shown = " ".join(invoke("run", "--help-all").out.decode().split())
         assert "newcomer" in shown.split(option)[-1].split("--")[0]
         monkeypatch.delitem(table, "newcomer")
         outcome = invoke(*run_arguments(option, "newcomer"))
         assert_one_line(outcome, 2)
-        assert f"choose one of {', '.join(sorted(table))}" in outcome.err
+        assert f"choose one of {', '.join(sorted([*table, *more]))}" in outcome.err
 
 
 @pytest.mark.parametrize(

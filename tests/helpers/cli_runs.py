@@ -104,6 +104,10 @@ def names_in(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+def assert_quiet_success(outcome):
+    assert (outcome.code, outcome.out, outcome.notes) == (0, b"", [])
+
+
 def assert_one_line(outcome, code):
     """The exit code, one line that says so, no traceback and no value of the table."""
     assert (outcome.code, len(outcome.lines)) == (code, 1), outcome.err

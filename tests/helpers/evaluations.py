@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from helpers.fields import ranged
 
 from synthdp import Schema
 from synthdp.report import ReadTable, read_table
@@ -10,24 +11,9 @@ SCHEMA = {
     "fields": [
         {"name": "town", "type": "string", "constraints": {"enum": ["A", "B", "C"]}},
         {"name": "job", "type": "string", "constraints": {"enum": ["x", "y"], "required": True}},
-        {
-            "name": "age",
-            "type": "integer",
-            "constraints": {"minimum": 0, "maximum": 99},
-            "synthdp": {"bins": 10},
-        },
-        {
-            "name": "pay",
-            "type": "number",
-            "constraints": {"minimum": 0, "maximum": 1000},
-            "synthdp": {"bins": 8},
-        },
-        {
-            "name": "born",
-            "type": "date",
-            "constraints": {"minimum": "2000-01-01", "maximum": "2003-12-31"},
-            "synthdp": {"bins": 32},
-        },
+        ranged("age", 0, 99, bins=10),
+        ranged("pay", 0, 1000, kind="number", bins=8),
+        ranged("born", "2000-01-01", "2003-12-31", kind="date", bins=32),
     ],
     "missingValues": [""],
     "synthdp": {

@@ -2,6 +2,8 @@
 ask for.
 """
 
+import pytest
+
 from synthdp.inference import (
     AdaptiveDescent,
     GenerativeNetworkEngine,
@@ -9,6 +11,9 @@ from synthdp.inference import (
     RelaxedTabularEngine,
 )
 from synthdp.release import engine_named
+
+CUT_SHORT = pytest.mark.filterwarnings("ignore::synthdp.core.errors.FitWarning")
+"""For tests of fits that are cut short to save time, and say so."""
 
 _QUICK = {
     "mixture-of-products": MixtureEngine(

@@ -49,10 +49,6 @@ from synthdp.data import UnitRows
 from synthdp.privacy import Queryable
 from synthdp.release import Release
 
-queryable = home(Queryable)
-release = home(Release)
-units = home(UnitRows)
-
 BASES = {"usual": USUAL, "nobody": USUAL[:0], "persons": neighbours_by_person(1, {})[0]}
 """Tables that many neighbours are compared with."""
 
@@ -194,9 +190,9 @@ def run_cli(folder, content, monkeypatch, *more, epsilon="0.1"):
     Path("in.csv").write_bytes(content)
     Path("kinds.json").write_text(json_of(KINDS))
     frozen = Frozen(**QUIET[0])
-    for module in (queryable, release):
+    for module in (home(Queryable), home(Release)):
         monkeypatch.setattr(module, "SystemRandomness", lambda: frozen)
-    monkeypatch.setattr(units.secrets, "token_urlsafe", lambda _: KEY)
+    monkeypatch.setattr(home(UnitRows).secrets, "token_urlsafe", lambda _: KEY)
     named = [
         "--kinds",
         "kinds.json",

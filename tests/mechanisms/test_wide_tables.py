@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.private_tables import private_table
-from helpers.quick_engines import quick_engine
+from helpers.quick_engines import CUT_SHORT, quick_engine
 
 import synthdp
 from synthdp.core import (
@@ -26,9 +26,7 @@ from synthdp.inference import GraphicalModelEngine
 from synthdp.mechanisms import Task, best_linear_estimates
 from synthdp.release import ENGINES, MECHANISMS, mechanism_named
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::synthdp.core.errors.FitWarning"
-)  # fits are cut short to save time
+pytestmark = CUT_SHORT
 
 
 def wide_workload(domain):

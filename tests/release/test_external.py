@@ -6,24 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
+from helpers.fields import ranged
 
 import synthdp
 from synthdp.core import ParameterError, SchemaError, SynthdpError
 from synthdp.inference import DirectEngine
 
 SEX = {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
-AGE = {
-    "name": "age",
-    "type": "integer",
-    "constraints": {"minimum": 0, "maximum": 99},
-    "synthdp": {"bins": 4},
-}
-PAY = {
-    "name": "pay",
-    "type": "number",
-    "constraints": {"minimum": 0, "maximum": 9},
-    "synthdp": {"edges": [0, 1.5, 9]},
-}
+AGE = ranged("age", 0, 99, bins=4)
+PAY = ranged("pay", 0, 9, kind="number", edges=[0, 1.5, 9])
 DAY = {
     "name": "day",
     "type": "date",

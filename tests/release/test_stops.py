@@ -5,6 +5,7 @@ nothing can be read.
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.fields import ranged
 
 import synthdp
 from synthdp.core import UnreadColumnError
@@ -15,12 +16,7 @@ RUN = {"epsilon": 4.0, "delta": 1e-6}
 DAYS = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(N_ROWS) % 360, "D")
 
 TOWN = {"name": "town", "type": "string", "constraints": {"enum": ["A", "B"], "required": True}}
-PAY = {
-    "name": "pay",
-    "type": "number",
-    "constraints": {"minimum": 0, "maximum": 9},
-    "synthdp": {"bins": 8},
-}
+PAY = ranged("pay", 0, 9, kind="number", bins=8)
 READ = {"town": np.resize(["A", "B"], N_ROWS), "pay": np.resize(["1.5", "7", "0.2"], N_ROWS)}
 DAY = {
     "type": "date",

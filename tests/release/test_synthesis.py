@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.fields import ranged
 from oracles.privacy import Seeded
 
 import synthdp
@@ -22,25 +23,10 @@ SCHEMA = {
             "type": "string",
             "constraints": {"enum": ["01", "02", "é"], "required": True},
         },
-        {
-            "name": "age",
-            "type": "integer",
-            "constraints": {"minimum": 0, "maximum": 99},
-            "synthdp": {"bins": 10},
-        },
-        {
-            "name": "pay",
-            "type": "number",
-            "constraints": {"minimum": 0, "maximum": 10, "required": True},
-        }
-        | {"synthdp": {"bins": 5, "decimals": 1}},
+        ranged("age", 0, 99, bins=10),
+        ranged("pay", 0, 10, kind="number", required=True, bins=5, decimals=1),
         {"name": "member", "type": "boolean"},
-        {
-            "name": "day",
-            "type": "date",
-            "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
-            "synthdp": {"bins": 32},
-        },
+        ranged("day", "2020-01-01", "2020-12-31", kind="date", bins=32),
     ]
 }
 

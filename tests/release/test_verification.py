@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cli_runs import invoke
+from helpers.fields import ranged
 
 import synthdp
 from synthdp.core import ParameterError, PrivacyError
@@ -16,23 +17,13 @@ LOUD = {"epsilon": 5.0, "delta": 1e-6}
 SCHEMA = {
     "fields": [
         {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"], "required": True}},
-        {
-            "name": "age",
-            "type": "integer",
-            "constraints": {"minimum": 0, "maximum": 99},
-            "synthdp": {"bins": 20},
-        },
+        ranged("age", 0, 99, bins=20),
         {
             "name": "hours",
             "type": "integer",
             "constraints": {"enum": list(range(8)), "required": True},
         },
-        {
-            "name": "pay",
-            "type": "integer",
-            "constraints": {"minimum": 0, "maximum": 999, "required": True},
-            "synthdp": {"bins": 20},
-        },
+        ranged("pay", 0, 999, required=True, bins=20),
     ]
 }
 

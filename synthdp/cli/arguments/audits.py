@@ -1,6 +1,6 @@
 """``synthdp audit``: attacks on a mechanism."""
 
-from synthdp.cli.arguments.parsing import Commands, command, flag, listed, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, listed, option, whole_number
 from synthdp.cli.arguments.shared import add_adjacency
 from synthdp.release.registry import ENGINES, MECHANISMS
 
@@ -16,63 +16,57 @@ def add_audit(commands: Commands) -> None:
         "play the worst-case game: how much many releases prove of epsilon; opens no private data",
     )
     parser.epilog = f"{parser.epilog}\n\nExit code 3 says that more was proven than is claimed. See docs/audit.md."
-    parser.add_argument(
-        "--mechanism", default="auto", metavar="NAME", help=f"{listed(MECHANISMS)}; default: auto"
+    option(parser, "--mechanism NAME", f"{listed(MECHANISMS)}; default: auto", default="auto")
+    option(
+        parser,
+        "--epsilon EPSILON",
+        "the guarantee that is audited; default: 1",
+        parse=float,
+        default=1.0,
     )
-    parser.add_argument(
-        "--epsilon", type=float, default=1.0, help="the guarantee that is audited; default: 1"
-    )
-    parser.add_argument(
-        "--delta",
-        type=float,
+    option(
+        parser,
+        "--delta DELTA",
+        "delta of the guarantee that is audited; default: 1e-2, which few releases can tell",
+        parse=float,
         default=1e-2,
-        help="delta of the guarantee that is audited; default: 1e-2, which few releases can tell",
     )
-    parser.add_argument(
-        "--runs",
-        type=whole_number,
+    option(
+        parser,
+        "--runs N",
+        f"number of releases of each of the two tables; default: {N_RUNS}",
+        parse=whole_number,
         default=N_RUNS,
-        metavar="N",
-        help=f"number of releases of each of the two tables; default: {N_RUNS}",
     )
-    parser.add_argument(
-        "--domain",
+    option(
+        parser,
+        "--domain NAME",
+        "whether the domain is declared (default) or derived under the budget",
         default="declared",
-        metavar="NAME",
-        help="whether the domain is declared (default) or derived under the budget",
     )
     add_adjacency(parser)
-    parser.add_argument(
-        "--max-rows-per-unit",
-        type=whole_number,
-        metavar="K",
-        help="number of rows of the person in whom the two tables differ",
+    option(
+        parser,
+        "--max-rows-per-unit K",
+        "number of rows of the person in whom the two tables differ",
+        parse=whole_number,
     )
-    parser.add_argument(
-        "--accounting", metavar="NAME", help="zcdp or gdp; default: what the mechanism is meant for"
+    option(parser, "--accounting NAME", "zcdp or gdp; default: what the mechanism is meant for")
+    option(parser, "--engine NAME", f"{listed(ENGINES)}; default: graphical-model, which is quick")
+    option(
+        parser,
+        "--processes P",
+        "number of processes at a time; default: one a core",
+        parse=whole_number,
     )
-    parser.add_argument(
-        "--engine",
-        metavar="NAME",
-        help=f"{listed(ENGINES)}; default: graphical-model, which is quick",
+    option(
+        parser, "--seconds S", "stop after S seconds, and print what was found by then", parse=float
     )
-    parser.add_argument(
-        "--processes",
-        type=whole_number,
-        metavar="P",
-        help="number of processes at a time; default: one a core",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        metavar="S",
-        help="stop after S seconds, and print what was found by then",
-    )
-    parser.add_argument(
-        "--confidence",
-        type=float,
+    option(
+        parser,
+        "--confidence C",
+        "confidence of the printed bounds; default: 0.95",
+        parse=float,
         default=0.95,
-        metavar="C",
-        help="confidence of the printed bounds; default: 0.95",
     )
     flag(parser, "--json", "print the result as JSON")

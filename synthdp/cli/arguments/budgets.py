@@ -2,27 +2,25 @@
 
 import argparse
 
-from synthdp.cli.arguments.parsing import Commands, command, flag
+from synthdp.cli.arguments.parsing import Commands, command, flag, option
 from synthdp.cli.arguments.shared import add_adjacency, add_guarantee
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
     """Add where a run keeps its answers, and to which budget it is charged."""
-    parser.add_argument(
-        "--journal",
-        metavar="FILE",
-        help="keep each answer on the disk before the next: the same command goes on after a crash and pays nothing "
+    option(
+        parser,
+        "--journal FILE",
+        "keep each answer on the disk before the next: the same command goes on after a crash and pays nothing "
         "twice, and gives the release of a run that has ended again; default with --budget: OUT.journal, which is "
         "OUT.journal.ended once the run has ended",
     )
-    parser.add_argument(
-        "--budget",
-        metavar="FILE",
-        help="charge the run to a population's budget (`synthdp budget create`) beforehand",
+    option(
+        parser,
+        "--budget FILE",
+        "charge the run to a population's budget (`synthdp budget create`) beforehand",
     )
-    parser.add_argument(
-        "--budget-note", default="", metavar="TEXT", help="what the budget file says of the run"
-    )
+    option(parser, "--budget-note TEXT", "what the budget file says of the run", default="")
 
 
 def add_budget(commands: Commands) -> None:
@@ -39,10 +37,10 @@ def add_budget(commands: Commands) -> None:
     flag(parser, "--json", "print all that is in it as JSON")
     parser = command(budget, "verify", "walk through the file and check the hash of every line")
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument(
-        "--head",
-        metavar="HASH",
-        help="a hash that `show` printed earlier: lines up to it must still be there",
+    option(
+        parser,
+        "--head HASH",
+        "a hash that `show` printed earlier: lines up to it must still be there",
     )
 
 
@@ -62,17 +60,16 @@ def add_journal(commands: Commands) -> None:
         "make a release of all that was measured, where the run cannot go on; costs no privacy",
     )
     parser.add_argument("file", metavar="FILE", help="the journal; it is not changed")
-    parser.add_argument(
-        "-o",
-        "--output",
+    option(
+        parser,
+        "-o --output OUT",
+        "the saved release; a schema if only columns were learnt",
         required=True,
-        metavar="OUT",
-        help="the saved release; a schema if only columns were learnt",
     )
-    parser.add_argument(
-        "--budget",
-        metavar="FILE",
-        help="the budget that the run is charged to, if it is not any more where the journal says: it is asked whether "
+    option(
+        parser,
+        "--budget FILE",
+        "the budget that the run is charged to, if it is not any more where the journal says: it is asked whether "
         "another copy of the journal was released",
     )
     flag(
@@ -87,17 +84,13 @@ def _add_create(budget: Commands) -> None:
     parser = command(budget, "create", "write a new budget file")
     parser.add_argument("file", metavar="FILE")
     add_guarantee(parser, of="of all releases together", units="people")
-    parser.add_argument(
-        "--population", required=True, metavar="TEXT", help="who is protected, in words"
-    )
+    option(parser, "--population TEXT", "who is protected, in words", required=True)
     add_adjacency(parser)
-    parser.add_argument(
-        "--unit", metavar="COLUMN", help="column that tells persons apart, in all runs"
-    )
-    parser.add_argument(
-        "--accounting",
-        metavar="NAME",
-        help="zcdp, which takes all mechanisms, or gdp, which has less noise and refuses mst, aim and others; default: "
+    option(parser, "--unit COLUMN", "column that tells persons apart, in all runs")
+    option(
+        parser,
+        "--accounting NAME",
+        "zcdp, which takes all mechanisms, or gdp, which has less noise and refuses mst, aim and others; default: "
         "what the first run has, which is gdp for auto",
     )
 
@@ -108,16 +101,13 @@ def _add_add(budget: Commands) -> None:
     )
     parser.add_argument("file", metavar="FILE")
     group = parser.add_mutually_exclusive_group(required=True)
-    group.add_argument("--epsilon", type=float, help="epsilon of an (epsilon, delta) guarantee")
-    group.add_argument(
-        "--rho", type=float, help="rho of a guarantee of zero-concentrated differential privacy"
+    option(group, "--epsilon EPSILON", "epsilon of an (epsilon, delta) guarantee", parse=float)
+    option(
+        group,
+        "--rho RHO",
+        "rho of a guarantee of zero-concentrated differential privacy",
+        parse=float,
     )
-    group.add_argument(
-        "--mu", type=float, help="mu of a guarantee of Gaussian differential privacy"
-    )
-    parser.add_argument(
-        "--delta", type=float, default=0.0, help="delta of the guarantee; default: 0"
-    )
-    parser.add_argument(
-        "--note", required=True, metavar="TEXT", help="what was released, by whom and when"
-    )
+    option(group, "--mu MU", "mu of a guarantee of Gaussian differential privacy", parse=float)
+    option(parser, "--delta DELTA", "delta of the guarantee; default: 0", parse=float, default=0.0)
+    option(parser, "--note TEXT", "what was released, by whom and when", required=True)

@@ -2,6 +2,7 @@
 
 import argparse
 
+from synthdp.cli.arguments.parsing import option
 from synthdp.schema.dialect import PRESETS
 
 DIALECT_OPTIONS = ("dialect", "delimiter", "encoding", "decimal", "thousands", "quote", "sheet")
@@ -15,36 +16,24 @@ def add_dialect(parser: argparse.ArgumentParser) -> None:
         'as the schema\'s "dialect", which these override; never guessed; see docs/files.md',
     )
     *most, last = PRESETS
-    group.add_argument(
-        "--dialect",
-        metavar="NAME",
-        help=f"all at once: {', '.join(most)} or {last}: ; between columns, 1.234,56, UTF-8 with a byte-order mark",
+    option(
+        group,
+        "--dialect NAME",
+        f"all at once: {', '.join(most)} or {last}: ; between columns, 1.234,56, UTF-8 with a byte-order mark",
     )
-    group.add_argument(
-        "--delimiter",
-        metavar="C",
-        help="mark between columns, such as ';' or tab; default: , (.tsv: tab)",
+    option(
+        group, "--delimiter C", "mark between columns, such as ';' or tab; default: , (.tsv: tab)"
     )
-    group.add_argument(
-        "--encoding",
-        metavar="NAME",
-        help="encoding of the text, such as cp1252 or utf-16; default: utf-8",
+    option(
+        group, "--encoding NAME", "encoding of the text, such as cp1252 or utf-16; default: utf-8"
     )
-    group.add_argument(
-        "--decimal",
-        metavar="C",
-        help="decimal mark of numbers, unless their field names one; default: .",
+    option(
+        group, "--decimal C", "decimal mark of numbers, unless their field names one; default: ."
     )
-    group.add_argument(
-        "--thousands",
-        metavar="C",
-        help="mark between groups of digits, unless the field names one; default: none",
+    option(
+        group,
+        "--thousands C",
+        "mark between groups of digits, unless the field names one; default: none",
     )
-    group.add_argument(
-        "--quote",
-        metavar="C",
-        help="mark around fields that hold a delimiter, '' for none; default: \"",
-    )
-    group.add_argument(
-        "--sheet", metavar="NAME", help="sheet of an Excel file; default: the only one"
-    )
+    option(group, "--quote C", "mark around fields that hold a delimiter, '' for none; default: \"")
+    option(group, "--sheet NAME", "sheet of an Excel file; default: the only one")

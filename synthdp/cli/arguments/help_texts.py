@@ -72,10 +72,10 @@ def _lines(options: Iterable[argparse.Action]) -> Iterator[str]:
         name = _name(action)
         gap = "" if len(name) < _NAME_WIDTH else "\n" + " " * (_NAME_WIDTH + 2)
         # Of the help only what the option is; whoever wants more asks for all.
-        said = textwrap.shorten(
+        summary = textwrap.shorten(
             (action.help or "").replace("%%", "%").split(";")[0], 66, placeholder=" ..."
         )
-        yield f"  {name:{_NAME_WIDTH}}{said}" if not gap else f"  {name}{gap}{said}"
+        yield f"  {name:{_NAME_WIDTH}}{summary}" if not gap else f"  {name}{gap}{summary}"
 
 
 def _name(action: argparse.Action) -> str:

@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from itertools import takewhile
@@ -140,6 +140,32 @@ def command(commands: Commands, name: str, about: str) -> Parser:
 def flag(options: Options, name: str, about: str) -> None:
     """Add an option that takes nothing."""
     options.add_argument(name, action="store_true", help=about)
+
+
+def option(
+    options: Options,
+    usage: str,
+    about: str,
+    *,
+    parse: Callable[[str], object] = str,
+    default: object = None,
+    required: bool = False,
+    repeats: bool = False,
+) -> None:
+    """Add an option that takes a value, as its usage is written: ``-o --output OUT``.
+
+    One that ``repeats`` gives a list.
+    """
+    *names, metavar = usage.split()
+    options.add_argument(
+        *names,
+        metavar=metavar,
+        help=about,
+        type=parse,
+        default=default,
+        required=required,
+        action="append" if repeats else "store",
+    )
 
 
 def job_count(text: str) -> int:

@@ -3,7 +3,7 @@
 import argparse
 
 from synthdp.cli.arguments.budgets import add_keeping
-from synthdp.cli.arguments.parsing import Commands, command, flag, listed, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, listed, option, whole_number
 from synthdp.cli.arguments.shared import (
     FILES,
     add_about,
@@ -36,49 +36,49 @@ def add_run(commands: Commands) -> None:
     add_source(parser)
     add_schemas(parser)
     add_guarantee(parser, of="of the whole release")
-    parser.add_argument(
-        "--mechanism",
+    option(
+        parser,
+        "--mechanism NAME",
+        f"mechanism: {listed(MECHANISMS)}; default: auto; see docs/mechanisms.md",
         default="auto",
-        metavar="NAME",
-        help=f"mechanism: {listed(MECHANISMS)}; default: auto; see docs/mechanisms.md",
     )
-    parser.add_argument(
-        "--workload",
-        metavar="WHAT",
-        help="marginals to get right: 2-way, 3-way or a JSON file; default: 3-way, or 2-way for many columns",
+    option(
+        parser,
+        "--workload WHAT",
+        "marginals to get right: 2-way, 3-way or a JSON file; default: 3-way, or 2-way for many columns",
     )
-    parser.add_argument(
-        "--target",
-        metavar="COLUMN",
-        help="column to predict: only the marginals of the workload that hold it; see docs/workload.md",
+    option(
+        parser,
+        "--target COLUMN",
+        "column to predict: only the marginals of the workload that hold it; see docs/workload.md",
     )
-    parser.add_argument(
-        "--engine",
-        metavar="NAME",
-        help=f"{listed([*ENGINES, *BASELINES])}; default: what the mechanism is meant for; see docs/engines.md",
+    option(
+        parser,
+        "--engine NAME",
+        f"{listed([*ENGINES, *BASELINES])}; default: what the mechanism is meant for; see docs/engines.md",
     )
     add_adjacency(parser)
-    parser.add_argument(
-        "--accounting",
-        metavar="NAME",
-        help="zcdp, or gdp: less noise, Gaussian mechanisms only; default: what the mechanism is meant for",
+    option(
+        parser,
+        "--accounting NAME",
+        "zcdp, or gdp: less noise, Gaussian mechanisms only; default: what the mechanism is meant for",
     )
     _add_persons(parser)
-    parser.add_argument(
-        "--quality-share",
-        type=float,
-        metavar="SHARE",
-        help="share of the budget that measures how far the rows are from the records; 0: none; default: 0.01",
+    option(
+        parser,
+        "--quality-share SHARE",
+        "share of the budget that measures how far the rows are from the records; 0: none; default: 0.01",
+        parse=float,
     )
-    parser.add_argument(
-        "--accept",
-        metavar="CRITERIA",
-        help="what rows have to meet, such as 'pairs within 3 %%, column pay within 1 %%'; else the exit code is 4",
+    option(
+        parser,
+        "--accept CRITERIA",
+        "what rows have to meet, such as 'pairs within 3 %%, column pay within 1 %%'; else the exit code is 4",
     )
-    parser.add_argument(
-        "--choose",
-        metavar="ENGINES",
-        help="engines, or 'standard', whose models are compared privately with the mechanism's; see docs/quality.md",
+    option(
+        parser,
+        "--choose ENGINES",
+        "engines, or 'standard', whose models are compared privately with the mechanism's; see docs/quality.md",
     )
     flag(parser, "--reject", "write no table that does not meet what --accept says")
     flag(
@@ -90,10 +90,10 @@ def add_run(commands: Commands) -> None:
     add_about(parser)
     add_known(parser)
     add_weight(parser)
-    parser.add_argument(
-        "--prior",
-        metavar="FILE",
-        help="earlier release (`--save`) about many of the same people: what did not move is not paid for again; see "
+    option(
+        parser,
+        "--prior FILE",
+        "earlier release (`--save`) about many of the same people: what did not move is not paid for again; see "
         "docs/waves.md",
     )
     _add_saving(parser)
@@ -103,22 +103,20 @@ def add_run(commands: Commands) -> None:
 
 def _add_persons(parser: argparse.ArgumentParser) -> None:
     add_unit_and_share(parser)
-    parser.add_argument(
-        "--order",
-        metavar="COLUMN",
-        help="with --unit: rows of a person hang together, in the order of this column; the output has a fresh key of "
+    option(
+        parser,
+        "--order COLUMN",
+        "with --unit: rows of a person hang together, in the order of this column; the output has a fresh key of "
         "each person; see docs/persons.md",
     )
 
 
 def _add_saving(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--save", metavar="FILE", help="also save the fitted model, for `synthdp sample`"
-    )
-    parser.add_argument(
-        "--save-schema",
-        metavar="FILE",
-        help="also save the complete schema that was used, with all that was learnt; that is paid for: later "
+    option(parser, "--save FILE", "also save the fitted model, for `synthdp sample`")
+    option(
+        parser,
+        "--save-schema FILE",
+        "also save the complete schema that was used, with all that was learnt; that is paid for: later "
         "releases with -s FILE learn nothing again",
     )
 
@@ -127,22 +125,22 @@ def add_sample(commands: Commands) -> None:
     """Add ``synthdp sample``."""
     parser = command(commands, "sample", "draw more rows from a saved model; opens no private data")
     add_model(parser)
-    parser.add_argument(
-        "--where",
-        metavar="JSON",
-        help="draw from a slice only; give conditions as JSON, or @FILE that holds them; see docs/slices.md",
+    option(
+        parser,
+        "--where JSON",
+        "draw from a slice only; give conditions as JSON, or @FILE that holds them; see docs/slices.md",
     )
-    parser.add_argument(
-        "--given",
-        metavar="FILE",
-        help="complete these records, a table with some of the columns; of a package the root's, or a folder "
+    option(
+        parser,
+        "--given FILE",
+        "complete these records, a table with some of the columns; of a package the root's, or a folder "
         "(not sensitive: it is used as it is)",
     )
-    parser.add_argument(
-        "--offset",
-        type=whole_number,
-        metavar="N",
-        help="begin with row N of the endless table of --seed, to draw a long table in parts; see docs/big-tables.md",
+    option(
+        parser,
+        "--offset N",
+        "begin with row N of the endless table of --seed, to draw a long table in parts; see docs/big-tables.md",
+        parse=whole_number,
     )
     flag(
         parser,
@@ -154,11 +152,11 @@ def add_sample(commands: Commands) -> None:
         "--calibrated",
         "draw rows as of the survey, with weights raked to the weighted counts of the release and to --totals",
     )
-    parser.add_argument(
-        "--totals",
-        action="append",
-        metavar="FILE",
-        help="published totals of the population, as --known of `run` takes them; repeat it for more",
+    option(
+        parser,
+        "--totals FILE",
+        "published totals of the population, as --known of `run` takes them; repeat it for more",
+        repeats=True,
     )
     add_output(parser, rows=_ROWS, folder=_FOLDER)
 
@@ -171,19 +169,13 @@ def add_refit(commands: Commands) -> None:
         metavar="MODEL",
         help="file written by `synthdp run --save`, or kept of a failed run",
     )
-    parser.add_argument(
-        "--engine",
+    option(
+        parser,
+        "--engine NAME",
+        f"{listed([*ENGINES, *BASELINES])}; see docs/engines.md",
         required=True,
-        metavar="NAME",
-        help=f"{listed([*ENGINES, *BASELINES])}; see docs/engines.md",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="file to save the refitted release in",
-    )
+    option(parser, "-o --output FILE", "file to save the refitted release in", required=True)
     flag(parser, "--force", "replace a file that exists")
     flag(parser, "--json", "print the result as JSON, for machines")
     add_verbose(parser)
@@ -212,12 +204,8 @@ def add_certificate(commands: Commands) -> None:
         metavar="FILE",
         help=".privacy.json file, or a file written by `synthdp run --save`",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        default="-",
-        metavar="OUT",
-        help=".html, .yaml (registry) or .json; default: stdout",
+    option(
+        parser, "-o --output OUT", ".html, .yaml (registry) or .json; default: stdout", default="-"
     )
     parser.add_argument(
         "--as",

@@ -1,7 +1,7 @@
 """``synthdp schema`` and ``plan``: before a run."""
 
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import Commands, command, flag, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, option, whole_number
 from synthdp.cli.arguments.shared import FILES, add_source, add_unit_and_share
 
 
@@ -21,9 +21,7 @@ def add_schema(commands: Commands) -> None:
     )
     add_source(parser)
     flag(parser, "--kinds", "write a kinds file to fill in, for `synthdp run --kinds`")
-    parser.add_argument(
-        "-o", "--output", default="-", metavar="FILE", help="where to write; default: stdout"
-    )
+    option(parser, "-o --output FILE", "where to write; default: stdout", default="-")
     flag(parser, "--force", "replace a file that exists")
     add_dialect(parser)
     parser = command(
@@ -34,19 +32,23 @@ def add_schema(commands: Commands) -> None:
     parser.add_argument(
         "schema", metavar="SCHEMA", help="schema or kinds file (JSON), or datapackage.json"
     )
-    parser.add_argument(
-        "--epsilon", type=float, help="epsilon whose noise is to be expected; needs --delta"
+    option(
+        parser,
+        "--epsilon EPSILON",
+        "epsilon whose noise is to be expected; needs --delta",
+        parse=float,
     )
-    parser.add_argument(
-        "--delta",
-        type=float,
-        help="delta of that budget, above 0 and far below 1 / (number of records)",
+    option(
+        parser,
+        "--delta DELTA",
+        "delta of that budget, above 0 and far below 1 / (number of records)",
+        parse=float,
     )
-    parser.add_argument(
-        "--rows",
-        type=whole_number,
-        metavar="N",
-        help="public guess of the number of records; never count them",
+    option(
+        parser,
+        "--rows N",
+        "public guess of the number of records; never count them",
+        parse=whole_number,
     )
     add_unit_and_share(parser)
     flag(parser, "--all", "print everything; default: the worst findings, about a screen")
@@ -57,25 +59,24 @@ def add_plan(commands: Commands) -> None:
     """Add ``synthdp plan``."""
     parser = command(commands, "plan", "say what budgets give, and mean for one person")
     parser.add_argument("schema", metavar="SCHEMA", help="schema or kinds file (JSON)")
-    parser.add_argument(
-        "--rows",
+    option(
+        parser,
+        "--rows N",
+        "public guess of the number of records",
+        parse=whole_number,
         required=True,
-        type=whole_number,
-        metavar="N",
-        help="public guess of the number of records",
     )
-    parser.add_argument(
-        "--want",
-        metavar="WHAT",
-        help="find the epsilon for 'pairs within 2 %%' or 'columns within 1 %%'",
+    option(
+        parser, "--want WHAT", "find the epsilon for 'pairs within 2 %%' or 'columns within 1 %%'"
     )
-    parser.add_argument(
-        "--epsilon", type=float, help="an epsilon to show besides 0.1, 0.3, 1, 3 and 10"
+    option(
+        parser, "--epsilon EPSILON", "an epsilon to show besides 0.1, 0.3, 1, 3 and 10", parse=float
     )
-    parser.add_argument(
-        "--delta",
-        type=float,
-        help="delta of the budgets; default: a power of ten of at most 1 / (100 rows)",
+    option(
+        parser,
+        "--delta DELTA",
+        "delta of the budgets; default: a power of ten of at most 1 / (100 rows)",
+        parse=float,
     )
     add_unit_and_share(parser)
     flag(parser, "--json", "print the plan as JSON")

@@ -2,7 +2,7 @@
 
 from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import Commands, command, flag, listed
+from synthdp.cli.arguments.parsing import Commands, command, flag, listed, option
 from synthdp.cli.arguments.shared import (
     FILES,
     add_about,
@@ -27,25 +27,18 @@ def add_plan_measure(commands: Commands) -> None:
         metavar="SOURCE",
         help="schema file (JSON) that leaves nothing open, or a saved release of one site",
     )
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="PLAN", help="the plan (JSON), which is public"
-    )
+    option(parser, "-o --output PLAN", "the plan (JSON), which is public", required=True)
     add_guarantee(parser, of="at each site")
-    parser.add_argument(
-        "--workload",
-        metavar="WHAT",
-        help="marginals to get right: 1-way, 2-way, 3-way or a JSON file; default: 2-way; not with a release",
+    option(
+        parser,
+        "--workload WHAT",
+        "marginals to get right: 1-way, 2-way, 3-way or a JSON file; default: 2-way; not with a release",
     )
     add_adjacency(parser)
-    parser.add_argument(
-        "--accounting",
-        default="gdp",
-        metavar="NAME",
-        help="gdp (default), or zcdp; secure sums need zcdp",
+    option(
+        parser, "--accounting NAME", "gdp (default), or zcdp; secure sums need zcdp", default="gdp"
     )
-    parser.add_argument(
-        "--unit", metavar="COLUMN", help="column that tells persons apart, at every site"
-    )
+    option(parser, "--unit COLUMN", "column that tells persons apart, at every site")
     add_max_rows(parser, at=" at a site")
     add_known(parser)
     add_weight(parser)
@@ -62,15 +55,12 @@ def add_measure(commands: Commands) -> None:
         help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin",
     )
     add_source(parser)
-    parser.add_argument(
-        "--plan", required=True, metavar="FILE", help="file written by `synthdp plan-measure`"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
+    option(parser, "--plan FILE", "file written by `synthdp plan-measure`", required=True)
+    option(
+        parser,
+        "-o --output OUT",
+        "noisy counts with their certificate, for `synthdp combine`",
         required=True,
-        metavar="OUT",
-        help="noisy counts with their certificate, for `synthdp combine`",
     )
     add_about(parser)
     add_keeping(parser)
@@ -86,12 +76,11 @@ def add_combine(commands: Commands) -> None:
     parser.add_argument(
         "sites", nargs="+", metavar="COUNTS", help="files written by `synthdp measure`"
     )
-    parser.add_argument(
-        "-o",
-        "--output",
+    option(
+        parser,
+        "-o --output OUT",
+        "the release, for `synthdp sample`, `marginal` and others",
         required=True,
-        metavar="OUT",
-        help="the release, for `synthdp sample`, `marginal` and others",
     )
     flag(
         parser,
@@ -100,9 +89,7 @@ def add_combine(commands: Commands) -> None:
     )
     add_known(parser)
     add_about(parser)
-    parser.add_argument(
-        "--engine", default="auto", metavar="NAME", help=f"{listed(ENGINES)}; default: auto"
-    )
+    option(parser, "--engine NAME", f"{listed(ENGINES)}; default: auto", default="auto")
     flag(parser, "--force", "replace a file that exists")
     flag(parser, "--json", "print the result as JSON, for machines")
     add_verbose(parser)

@@ -3,7 +3,7 @@ off; and ``verify``, which asks the real table.
 """
 
 from synthdp.cli.arguments.budgets import add_keeping
-from synthdp.cli.arguments.parsing import Commands, command, flag, whole_number
+from synthdp.cli.arguments.parsing import Commands, command, flag, option, whole_number
 from synthdp.cli.arguments.shared import FILES, add_max_rows, add_model, add_output, add_verbose
 
 
@@ -16,16 +16,14 @@ def add_marginal(commands: Commands) -> None:
     parser.add_argument(
         "columns", metavar="COLUMN", nargs="+", help="columns whose combinations are counted"
     )
-    parser.add_argument(
-        "--interval",
-        type=float,
+    option(
+        parser,
+        "--interval P",
+        "probability that the true count lies between low and high; default: 0.95",
+        parse=float,
         default=0.95,
-        metavar="P",
-        help="probability that the true count lies between low and high; default: 0.95",
     )
-    parser.add_argument(
-        "-o", "--output", default="-", metavar="OUT", help=f"{FILES}; default: CSV to stdout"
-    )
+    option(parser, "-o --output OUT", f"{FILES}; default: CSV to stdout", default="-")
     flag(
         parser,
         "--weighted",
@@ -42,13 +40,12 @@ def add_replicates(commands: Commands) -> None:
         "tables that differ as much as the noise left open",
     )
     add_model(parser)
-    parser.add_argument(
-        "-m",
-        "--number",
-        type=whole_number,
+    option(
+        parser,
+        "-m --number M",
+        "number of replicate tables; default: 20",
+        parse=whole_number,
         default=20,
-        metavar="M",
-        help="number of replicate tables; default: 20",
     )
     add_output(parser, rows="rows of each table; default: the noisy estimate of the table's")
 
@@ -62,36 +59,31 @@ def add_verify(commands: Commands) -> None:
     )
     add_model(parser)
     parser.add_argument("input", metavar="IN", help="the sensitive table that was released")
-    parser.add_argument(
-        "--question",
-        action="append",
+    option(
+        parser,
+        "--question WHAT",
+        "'marginal sex, income', 'mean age' or 'regression income ~ age + hours'; repeat the option for several",
         required=True,
-        metavar="WHAT",
-        help="'marginal sex, income', 'mean age' or 'regression income ~ age + hours'; repeat the option for several",
+        repeats=True,
     )
-    parser.add_argument(
-        "--epsilon",
+    option(
+        parser,
+        "--epsilon EPSILON",
+        "what the answers cost, beside what the release did",
+        parse=float,
         required=True,
-        type=float,
-        help="what the answers cost, beside what the release did",
     )
-    parser.add_argument(
-        "--delta", required=True, type=float, help="probability that the guarantee may fail with"
+    option(
+        parser,
+        "--delta DELTA",
+        "probability that the guarantee may fail with",
+        parse=float,
+        required=True,
     )
-    parser.add_argument(
-        "--seed",
-        type=whole_number,
-        default=0,
-        metavar="N",
-        help="of the synthetic rows; default: 0",
-    )
-    parser.add_argument(
-        "--unit", metavar="COLUMN", help="column that tells persons apart, as in `synthdp run`"
-    )
+    option(parser, "--seed N", "of the synthetic rows; default: 0", parse=whole_number, default=0)
+    option(parser, "--unit COLUMN", "column that tells persons apart, as in `synthdp run`")
     add_max_rows(parser)
     add_keeping(parser)
-    parser.add_argument(
-        "-o", "--output", default="-", metavar="OUT", help="JSON file; default: lines to stdout"
-    )
+    option(parser, "-o --output OUT", "JSON file; default: lines to stdout", default="-")
     flag(parser, "--force", "replace a file that exists")
     add_verbose(parser)

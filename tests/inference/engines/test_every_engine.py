@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.quick_engines import quick_engine
+from helpers.quick_engines import CUT_SHORT, quick_engine
 from oracles.inference import marginal_of, noisy
 
 from synthdp.core import (
@@ -29,9 +29,7 @@ from synthdp.inference import (
 )
 from synthdp.release import ENGINES as NAMED
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::synthdp.core.errors.FitWarning"
-)  # fits are cut short to save time
+pytestmark = CUT_SHORT
 
 DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
 ALL_ROWS = tuple(

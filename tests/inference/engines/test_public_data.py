@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.fit_problems import DOMAIN, SMALL_PROBLEMS
+from helpers.quick_engines import CUT_SHORT
 from helpers.seldom import often
 from oracles.inference import (
     least_loss,
@@ -36,9 +37,7 @@ from synthdp.inference import (
     judge_support,
 )
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::synthdp.core.errors.FitWarning"
-)  # fits are cut short to save time
+pytestmark = CUT_SHORT
 
 TIGHT = MirrorDescent(tolerance=1e-8, window=30)
 

@@ -7,6 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from helpers.homes import home
+from helpers.quick_engines import CUT_SHORT
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -24,9 +25,7 @@ from synthdp.inference import (
     estimate_refined,
 )
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::synthdp.core.errors.FitWarning"
-)  # fits are cut short to save time
+pytestmark = CUT_SHORT
 
 DOMAIN = Domain(("a", "b", "c", "d"), (3, 2, 4, 3))
 CONSTRAINTS = (

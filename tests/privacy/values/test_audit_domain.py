@@ -52,11 +52,6 @@ from synthdp.privacy import (
 from synthdp.release import Release, RunSettings
 from synthdp.schema import OpenSchema
 
-csvblocks = home(checked_block)
-files = home(TableFile)
-private_values = home(PrivateValues)
-privtree = home(split_tree)
-
 NOWHERE = np.empty(0, dtype=np.int64)
 BIG = 2**53 + 1  # the first integer that is no float
 KINDS = (
@@ -367,8 +362,8 @@ def test_a_gap_in_parquet_moves_no_other_row(values, tmp_path, monkeypatch):
         )
     for kind in KINDS:
         found = []
-        for batch in (files.BATCH_ROWS, 2, 1):
-            monkeypatch.setattr(files, "BATCH_ROWS", batch)
+        for batch in (home(TableFile).BATCH_ROWS, 2, 1):
+            monkeypatch.setattr(home(TableFile), "BATCH_ROWS", batch)
             one, other = (
                 answers_of(tmp_path / f"{name}.parquet", kind) for name in ("one", "other")
             )
@@ -393,9 +388,9 @@ def test_where_a_block_of_csv_ends_moves_no_row(tmp_path_factory, values, odd, s
         schema = OpenSchema.from_dict({"fields": [*SCHEMAS[kind].to_dict()["fields"], {"name": "y", "type": "integer"}
                                                   | {"constraints": {"minimum": 0, "maximum": 1}}]})  # fmt: skip
         found = []
-        for block in (csvblocks.BLOCK_BYTES, size):
+        for block in (home(checked_block).BLOCK_BYTES, size):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(csvblocks, "BLOCK_BYTES", block)
+                patch.setattr(home(checked_block), "BLOCK_BYTES", block)
                 for name in ("one", "other"):
                     with open_table(folder / f"{name}.csv") as file:
                         found.append(cells_of(held_rows(file, schema), kind))
@@ -543,11 +538,11 @@ def test_a_failed_run_keeps_none_either_once_its_error_is_gone():
 def test_a_tree_is_drawn_with_the_noise_of_its_event(adjacency, monkeypatch):
     drawn = []
 
-    def split_tree(*where, **noise):
+    def watched(*where, **noise):
         drawn.append({"where": where[1:]} | noise)
-        return privtree.split_tree(*where, **noise)
+        return split_tree(*where, **noise)
 
-    monkeypatch.setattr(private_values, "split_tree", split_tree)
+    monkeypatch.setattr(home(PrivateValues), "split_tree", watched)
     ledger = book(adjacency=adjacency)
     private(Rows([1, 2, 2, None]), ledger).split_tree(GRID, -4, 4, rho=0.01)
     (event,) = ledger.events

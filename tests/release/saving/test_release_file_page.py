@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.fields import ranged
 from helpers.homes import home
 from helpers.paths import ROOT
 from helpers.release_files import members_of
@@ -40,24 +41,14 @@ FIELDS = [
     {"name": "mark", "type": "string", "constraints": {"enum": ["x"], "required": True}}
     | {"synthdp": {"merged": {"levels": ["y", "z"], "weights": [2, 1]}}},
     {"name": "sick", "type": "boolean"},
-    {
-        "name": "age",
-        "type": "integer",
-        "constraints": {"minimum": 0, "maximum": 99},
-        "synthdp": {"bins": 4},
-    },
+    ranged("age", 0, 99, bins=4),
     {
         "name": "pay",
         "type": "number",
         "constraints": {"required": True},
         "synthdp": {"edges": [0, 1, 10, 100]},
     },
-    {
-        "name": "born",
-        "type": "date",
-        "constraints": {"minimum": "2000-01-01", "maximum": "2000-12-31"},
-    }
-    | {"synthdp": {"bins": 3, "parts": ["weekday", "month"]}},
+    ranged("born", "2000-01-01", "2000-12-31", kind="date", bins=3, parts=["weekday", "month"]),
     {"name": "id", "type": "id"},
 ]
 
