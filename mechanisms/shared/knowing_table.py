@@ -78,14 +78,14 @@ class KnowingTable:
     ) -> dict[Clique, float]:
         """Scores of which those that are known have no noise; see `PrivateTable.scores`."""
         left = [clique for clique in candidates if self._known(clique) is None]
-        found: dict[Clique, float] = {}
+        scored: dict[Clique, float] = {}
         if left or not candidates:
-            found |= self._table.scores(left or candidates, score=score, rho=rho)
+            scored |= self._table.scores(left or candidates, score=score, rho=rho)
         for clique in candidates:
-            if clique not in found:
+            if clique not in scored:
                 error = score.whole_records(self._error(clique, score))
-                found[clique] = score.noisy(clique, error)
-        return {clique: found[clique] for clique in candidates}
+                scored[clique] = score.noisy(clique, error)
+        return {clique: scored[clique] for clique in candidates}
 
     def _known(self, clique: Clique) -> LinearMeasurement | None:
         """The marginal of a clique if the engine knows all of it and the number of records."""

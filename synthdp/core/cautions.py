@@ -66,24 +66,24 @@ def _read(text: str) -> _Caution | None:
     of_column = _OF_A_COLUMN.fullmatch(text)
     if of_column is None:
         return None
-    name, said = of_column["name"], of_column["said"]
+    name, sentence = of_column["name"], of_column["said"]
     words, numbers, end = [], [], 0
-    for part in _PARTS.finditer(said):
+    for part in _PARTS.finditer(sentence):
         if part["number"] or part["quoted"] == name:
-            words.append(said[end : part.start()])
+            words.append(sentence[end : part.start()])
             numbers.append(part["number"] or "")
             end = part.end()
-    return _Caution(of_column["before"], name, (*words, said[end:]), tuple(numbers))
+    return _Caution(of_column["before"], name, (*words, sentence[end:]), tuple(numbers))
 
 
 def _line(alike: Sequence[_Caution]) -> str:
     """One line of several columns with the same caution."""
     first = alike[0]
-    said = [first.words[0]]
+    parts = [first.words[0]]
     for place, words in enumerate(first.words[1:]):
         numbers = [caution.numbers[place] for caution in alike]
-        said += [_range(numbers) if numbers[0] else "it", words]
-    return f"{first.before}columns {_listed([caution.name for caution in alike])}: {''.join(said)}"
+        parts += [_range(numbers) if numbers[0] else "it", words]
+    return f"{first.before}columns {_listed([caution.name for caution in alike])}: {''.join(parts)}"
 
 
 def _range(numbers: Sequence[str]) -> str:

@@ -34,29 +34,29 @@ class TotalsCheck:
         }
         silent = self.differences.count(None)
         n_known = len(self.known)
-        said = []
+        lines = []
         if missed:
             worst = max(missed, key=missed.__getitem__)
-            said.append(
+            lines.append(
                 f"published totals: {len(missed)} of {n_known} tables are missed by these {self.n_rows:,} rows; "
                 f"a cell of {worst} is off by {missed[worst]:.3g} rows; draw with another seed or number of "
                 "rows, or give fewer tables"
             )
         if silent:
-            said.append(
+            lines.append(
                 f"published totals: {silent} of {n_known} tables are not held to by these rows, for {self.why}; "
                 "draw a whole table where they have to hold"
             )
-        return said
+        return lines
 
     def stated(self, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """What a certificate says of each published table, with what these rows have of it."""
-        said = []
+        entries_now = []
         for entry, off in zip(entries, self.differences, strict=True):
             alone = {k: v for k, v in entry.items() if k not in ("rows", "largest_difference")}
-            found = {
+            difference = {
                 "rows": self.n_rows,
                 "largest_difference": 0.0 if off is None else round(off, 6),
             }
-            said.append(alone | (found if off is not None else {}))
-        return said
+            entries_now.append(alone | (difference if off is not None else {}))
+        return entries_now

@@ -120,12 +120,12 @@ class AncestorMarginals:
             return []
         rows = self._children(self._views[view.name], [self._fitted[view.name]])
         firsts = np.flatnonzero(rows.positions == 0)
-        found = []
+        marginals = []
         for name, source in view.siblings.items():
             size = self._size(view, name)
             shares = np.bincount(rows.codes[source][firsts], minlength=size) / max(len(firsts), 1)
-            found.append(LinearMeasurement((name,), total * shares, CHANGE * total / size))
-        return found
+            marginals.append(LinearMeasurement((name,), total * shares, CHANGE * total / size))
+        return marginals
 
     def in_order(self, view: LinkedView) -> list[LinearMeasurement]:
         """How the column of order goes on in a released chain of which noise hides it: as if later

@@ -56,7 +56,7 @@ def linked_certificate(
             cautions.setdefault(text, []).append(name)
     for name, text in (*unlinked(views, parts), *generous(views, parts)):
         cautions.setdefault(text, []).append(name)
-    said = [f"{', '.join(names)}: {text}" for text, names in cautions.items()]
+    caution_lines = [f"{', '.join(names)}: {text}" for text, names in cautions.items()]
     n_roots = (
         clear_total(parts[root].measurements)
         if root in parts and parts[root].measurements
@@ -84,7 +84,7 @@ def linked_certificate(
         randomness=randomness,
         release={**public, **asked},
         run=run,
-        findings=[*findings, *said],
+        findings=[*findings, *caution_lines],
         n_rows=n_roots,
     )
     return whole | {"unit_of_privacy": _unit_in_words(package)}

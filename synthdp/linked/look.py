@@ -85,16 +85,20 @@ class Look:
     def problems(self, table: PrivateTable) -> list[str]:
         """What is wrong by noisy counts, a sentence each; spends what the table's ledger has."""
         rho = table.ledger.budget / self.n_questions
-        found = []
+        sentences = []
         if self._columns:
             spent = rho * len(self._columns)
             unread = look_at(table, self._schema, self._columns, rho=spent)
-            found = [unread_problem(self._schema[name], share) for name, share in unread.items()]
+            sentences = [
+                unread_problem(self._schema[name], share) for name, share in unread.items()
+            ]
         for name in self._links:
             groups = np.minimum(np.arange(self._domain[name]), 1)
             numbers = table.measure((name,), rho=rho, coarsening=Coarsening({name: groups}))
             parents, stddev = float(numbers.values.sum()), float(np.max(numbers.stddev))
             if parents > CLEAR_TOTAL * sqrt(2) * stddev:
                 with_rows = float(numbers.values[1])
-                found += without_rows_below(self.view, name, parents, with_rows, stddev, most=FEW)
-        return found
+                sentences += without_rows_below(
+                    self.view, name, parents, with_rows, stddev, most=FEW
+                )
+        return sentences

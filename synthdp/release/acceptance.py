@@ -97,7 +97,7 @@ def verdicts(
     A criterion is met if the error is below its limit by `MARGIN` standard deviations, and not met
     if it is above it by as many. If no quality could be estimated, noise hides it all.
     """
-    said = []
+    verdicts = []
     for criterion in criteria:
         verdict, error, stddev = UNCLEAR, None, None
         measured = None if quality is None else criterion.measured(quality)
@@ -109,7 +109,7 @@ def verdicts(
                 verdict = MET
             elif error - MARGIN * stddev > criterion.within:
                 verdict = NOT_MET
-        said.append(
+        verdicts.append(
             {
                 "criterion": str(criterion),
                 "verdict": verdict,
@@ -118,7 +118,7 @@ def verdicts(
                 "wrong_in_at_most": WRONG,
             }
         )
-    return said
+    return verdicts
 
 
 def is_accepted(certificate: Mapping[str, Any]) -> bool:

@@ -79,15 +79,15 @@ def published_totals(given: KnownLike, schema: OpenSchema, called: str) -> Publi
 
     Raises `ParameterError` also if they are of more records than can be drawn.
     """
-    found = _checked(given, schema, called)
+    totals = _checked(given, schema, called)
     sizes = schema.largest_domain.shape
-    for marginal in found.marginals:
+    for marginal in totals.marginals:
         if marginal.total is not None and marginal.total > (most := most_rows(sizes)):
             raise ParameterError(
                 f"{marginal.name}: its counts sum to {marginal.total:,}, and at most {most:,} rows "
                 f"of {len(sizes)} columns are drawn at once; give totals of the records, or shares"
             )
-    return found
+    return totals
 
 
 def _checked(given: KnownLike, schema: OpenSchema, called: str) -> PublishedTotals:

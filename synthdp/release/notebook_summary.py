@@ -50,9 +50,9 @@ def notebook_summary(release: Result) -> str:
     cautions = "".join(
         f"<li>{escape(caution)}</li>" for caution in grouped(stated.get("cautions", []))
     )
-    said = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
+    cautions_html = f"\n<p>Cautions:</p><ul>{cautions}</ul>" if cautions else ""
     guarantee = f"<p><strong>{escape(str(stated.get('guarantee')))}</strong></p>"
-    return f"{guarantee}\n<table>{rows}</table>{said}{''.join(map(_pictures, parts))}"
+    return f"{guarantee}\n<table>{rows}</table>{cautions_html}{''.join(map(_pictures, parts))}"
 
 
 def _records(release: Result, parts: tuple[FittedPart, ...]) -> str:
@@ -105,12 +105,12 @@ def _chart(answers: Answers, name: str) -> str:
         widths = np.ones(n_bins)
         ends = f"{labels[order[0]]} {shares[0]:.0%}"
     missing = float(shares[n_bins:].sum())
-    said = f"{ends}; missing {missing:.0%}" if missing >= 0.005 else ends
+    summary = f"{ends}; missing {missing:.0%}" if missing >= 0.005 else ends
     bars = "".join(_bars(shares[:n_bins], widths))
     return (
         f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" height="{HEIGHT:g}" role="img" '
-        f'aria-label="{escape(f"Shares of {name}: {said}")}" fill="currentColor" fill-opacity=".55">{bars}</svg>'
-        f'<div style="font-size:.75em;opacity:.8">{escape(said)}</div>'
+        f'aria-label="{escape(f"Shares of {name}: {summary}")}" fill="currentColor" fill-opacity=".55">{bars}</svg>'
+        f'<div style="font-size:.75em;opacity:.8">{escape(summary)}</div>'
     )
 
 

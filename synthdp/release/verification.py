@@ -327,10 +327,10 @@ def _regression(text: str, names: Sequence[str], schema: Schema) -> Question:
         np.fill_diagonal(products, square)
         covariance = products - np.outer(mean, mean)
         try:
-            found = np.linalg.solve(covariance[1:, 1:], covariance[1:, 0])
+            slopes = np.linalg.solve(covariance[1:, 1:], covariance[1:, 0])
         except np.linalg.LinAlgError:
             return np.full(k - 1, np.nan)
-        return np.asarray(found * scales[0] / np.array(scales[1:]))
+        return np.asarray(slopes * scales[0] / np.array(scales[1:]))
 
     return Question(
         text=text,

@@ -44,11 +44,11 @@ def line(question: str, number: Mapping[str, Any]) -> str:
     if number["real"] is None:
         return f"{name}: too noisy to tell; {drawn} in synthetic rows"
     real, within = number["real"], number["within"]
-    said = "" if synthetic is None else f": {verdict(number)}"
+    outcome = "" if synthetic is None else f": {verdict(number)}"
     sign = f", {number['sign']}" if "sign" in number else ""
     return (
         f"{name}: {real:.4g} in the real table{sign}, within {within:.2g} with 95 %; "
-        f"{drawn} in synthetic rows{said}"
+        f"{drawn} in synthetic rows{outcome}"
     )
 
 

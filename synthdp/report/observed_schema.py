@@ -17,7 +17,7 @@ from synthdp.release.saving.archive import read_schema
 from synthdp.report.metrics.read_table import check_header
 from synthdp.schema.dialect import Dialect
 from synthdp.schema.schema import Schema
-from synthdp.schema.words.dtypes import kind_said
+from synthdp.schema.words.dtypes import kind_of_dtype
 
 MAX_LEVELS, MAX_BINS = 100, 32
 """Texts get at most so many levels, the most frequent ones; numbers so many bins of about as many
@@ -121,7 +121,7 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
 
 def _field(name: str, series: pd.Series) -> dict[str, Any] | str:
     values = series.dropna()
-    if kind_said(values.dtype) == "time":
+    if kind_of_dtype(values.dtype) == "time":
         values = values.map(str)
     if _is_text(values):
         counts = values.map(str).value_counts()  # each text is looked at once

@@ -7,7 +7,7 @@ import pandas as pd
 
 from synthdp.schema.keys import OWN
 from synthdp.schema.types import TYPES, type_named
-from synthdp.schema.words.dtypes import kind_said
+from synthdp.schema.words.dtypes import kind_of_dtype
 
 NOTE = (
     "Fill in every empty list of levels and every null from public knowledge: a code book, a law, common sense. "
@@ -71,6 +71,6 @@ def _field(name: Any, kind: str | None) -> dict[str, Any]:
 
 
 def _type_of(dtype: Any) -> str:
-    said = kind_said(dtype)
-    kind = said["type"] if isinstance(said, dict) else said
+    kind_or_field = kind_of_dtype(dtype)
+    kind = kind_or_field["type"] if isinstance(kind_or_field, dict) else kind_or_field
     return "string" if kind in (None, "categorical") else str(kind)

@@ -215,20 +215,20 @@ def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -
         {"type": field} if isinstance(field, str) else deepcopy(dict(field or {}))
     )
     kind = rest.pop("type", None) or ""
-    found = {"kind": "categorical" if kind == "string" else str(kind)}
+    answers = {"kind": "categorical" if kind == "string" else str(kind)}
     is_distance = "relative_to" in rest.get("synthdp", {})
     for each in QUESTIONS:
-        is_asked = each.place and found["kind"] in each.kinds
+        is_asked = each.place and answers["kind"] in each.kinds
         value = _taken(rest, _place(each, is_distance)) if is_asked else None
         if value is not None and (each.ticked is None or value == each.ticked):
             text, is_number = each.shown(value), each.read is number_or_text
-            found[each.name] = text.replace(".", mark if is_number and kind in NUMBERS else ".")
-    if "true" in found or "false" in found:
-        pair = f"{found.get('true')}/{found.get('false')}"
-        others = {name: text for name, text in found.items() if name not in ("true", "false")}
-        found = others | {"words": pair} if pair in TRUTHS else found | {"words": OWN_WORDS}
+            answers[each.name] = text.replace(".", mark if is_number and kind in NUMBERS else ".")
+    if "true" in answers or "false" in answers:
+        pair = f"{answers.get('true')}/{answers.get('false')}"
+        others = {name: text for name, text in answers.items() if name not in ("true", "false")}
+        answers = others | {"words": pair} if pair in TRUTHS else answers | {"words": OWN_WORDS}
     rest = {key: value for key, value in rest.items() if value not in ({}, None)}
-    return found | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
+    return answers | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
 
 
 def declared_levels(kind: Mapping[str, Any] | str | None) -> dict[str, Any]:

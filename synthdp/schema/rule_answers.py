@@ -134,7 +134,7 @@ def _sum(names: Sequence[str], answers: Answers, side: str, mark: str) -> str:
 
 def _case(answers: Answers, number: int, names: Sequence[str], mark: str) -> dict[str, Any]:
     """The conditions of one case, by column."""
-    found = dict[str, Any]()
+    conditions = dict[str, Any]()
     for place, name in enumerate(names):
         start = f"{number}.{place}"
         limits = {each: _text(answers, f"{start}.{each}") for each in ("minimum", "maximum")}
@@ -142,23 +142,23 @@ def _case(answers: Answers, number: int, names: Sequence[str], mark: str) -> dic
         listed = map(str.strip, _text(answers, f"{start}.levels").split(","))
         levels += [each for each in listed if each]
         if levels:
-            found[name] = levels
+            conditions[name] = levels
         elif any(limits.values()):
-            found[name] = {
+            conditions[name] = {
                 each: number_or_text(plain_number(text, mark))
                 for each, text in limits.items()
                 if text
             }
-    return found
+    return conditions
 
 
 def _map(answers: Answers, levels: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """What belongs to each level: chosen of a list, or in lines of a level and what belongs to it."""
     chosen = {shown: _text(answers, f"map.{n}") for n, (_, shown) in enumerate(levels)}
-    found = {level: parse_json(text, "level") for level, text in chosen.items() if text}
+    pairs = {level: parse_json(text, "level") for level, text in chosen.items() if text}
     for line in _text(answers, "map").splitlines():
         level, mark, other = line.partition(";")
         if not mark:
             raise ParameterError(f"the line {line.strip()!r} is no pair; write level; level")
-        found[level.strip()] = other.strip()
-    return found
+        pairs[level.strip()] = other.strip()
+    return pairs

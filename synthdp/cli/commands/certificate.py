@@ -62,10 +62,10 @@ def certificate_command(options: CertificateOptions) -> None:
         [options.output], inputs=(options.file, *([options.about] if options.about else []))
     )
     check_writable(options.output, force=options.force)
-    said = read_about(options.about) if options.about else {}
+    statement = read_about(options.about) if options.about else {}
     certificate = _certificate(options.file)
-    if said:
-        certificate["about"] = (certificate.get("about") or {}) | said
+    if statement:
+        certificate["about"] = (certificate.get("about") or {}) | statement
     with refuse_changed_certificates(
         f"{options.file!r}: the certificate was changed, or is too old for this form"
     ):

@@ -82,11 +82,11 @@ def result_of(
     ``replay`` is a caution that this is an earlier release again, empty if it is none; None where
     that cannot be.
     """
-    said = {name: certificate[name] for name in _IN_RESULTS if name in certificate}
+    of_certificate = {name: certificate[name] for name in _IN_RESULTS if name in certificate}
     cautions = [*([replay] if replay else []), *certificate.get("cautions", [])]
     replayed = {} if replay is None else {"replayed": bool(replay)}
     codes = [caution_code(caution) for caution in cautions]
-    return {**written, **said, **replayed, "cautions": cautions, "caution_codes": codes}
+    return {**written, **of_certificate, **replayed, "cautions": cautions, "caution_codes": codes}
 
 
 def print_result(

@@ -38,12 +38,12 @@ def divisions(
     """Into how many columns each encoding and delimiter would divide the first lines of some files,
     all together; 0 if one cannot be read so. No record is read.
     """
-    found = dict.fromkeys(product(encodings, delimiters), 0)
-    for encoding, delimiter in found:
+    n_columns = dict.fromkeys(product(encodings, delimiters), 0)
+    for encoding, delimiter in n_columns:
         dialect = Dialect(encoding=encoding, delimiter=delimiter)
         with suppress(SynthdpError):
-            found[encoding, delimiter] = sum(_n_columns(path, dialect) for path in paths)
-    return found
+            n_columns[encoding, delimiter] = sum(_n_columns(path, dialect) for path in paths)
+    return n_columns
 
 
 def _n_columns(path: Path, dialect: Dialect) -> int:

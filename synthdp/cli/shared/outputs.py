@@ -171,8 +171,8 @@ def write_sample(
         if where is None and given is None and not weighted:
             frame, check = _whole_table(synthesis, options)
         else:
-            found: list[TotalsCheck] = []
-            frame = synthesis.checked_by(found.append).sample(
+            checks: list[TotalsCheck] = []
+            frame = synthesis.checked_by(checks.append).sample(
                 options.rows,
                 seed=options.seed,
                 text=is_text(options.output),
@@ -182,7 +182,7 @@ def write_sample(
                 totals=totals,
                 n_jobs=options.jobs,
             )
-            check = RowsCheck(totals=next(iter(found), None))
+            check = RowsCheck(totals=next(iter(checks), None))
     # The schema itself was checked when the release was made.
     except SchemaError as error:  # only conditions and given records can be at fault
         raise ParameterError(str(error)) from None

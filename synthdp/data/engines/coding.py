@@ -44,11 +44,11 @@ def coded_source(frame: EngineFrame, schema: Schema) -> CodedSource | PlacedSour
     if frame.engine in KEEP_TABLES:
         given, codes, joins = frame.asked(WHAT, lambda: _looked_up(frame, schema, names))
 
-        def said(name: str) -> str:
+        def select(name: str) -> str:
             return f"SELECT {codes} FROM {name} AS given {joins}"
 
         rows, forget = kept(
-            frame, lambda: given, WHAT, said=said, types=dict.fromkeys(names, "int32")
+            frame, lambda: given, WHAT, select=select, types=dict.fromkeys(names, "int32")
         )
     else:
         small = [nw.col(name).cast(nw.Int32) for name in names]

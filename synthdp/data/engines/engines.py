@@ -112,7 +112,7 @@ _NO_FLOATS = """WHEN abs({0}) < 2.5e-324 THEN 0 WHEN {0} <> 'NaN' AND {0} > 1.79
 """What Postgres fails to cast to floats, and what it is when it is read as a text."""
 
 
-def _as_python_has_it(said: str, dtype: Any) -> tuple[str, Any]:
+def _as_python_has_it(sql: str, dtype: Any) -> tuple[str, Any]:
     """A column of Postgres and its type, so that no row is an error when it is read: one would end
     the release.
 
@@ -120,17 +120,17 @@ def _as_python_has_it(said: str, dtype: Any) -> tuple[str, Any]:
     Python has not.
     """
     if dtype.is_decimal():
-        cast = f"CAST({said} AS DOUBLE PRECISION)"
+        cast = f"CAST({sql} AS DOUBLE PRECISION)"
         return (
-            cast if dtype.precision else f"CASE {_NO_FLOATS.format(said)} ELSE {cast} END",
+            cast if dtype.precision else f"CASE {_NO_FLOATS.format(sql)} ELSE {cast} END",
             "float64",
         )
     if not dtype.is_date() and not dtype.is_timestamp():
-        return said, dtype
-    said = f"({said} AT TIME ZONE 'UTC')" if dtype.is_timestamp() and dtype.timezone else said
-    clipped = f"least(greatest({said}, '0001-01-01'), '9999-12-31 23:59:59.999999')"
+        return sql, dtype
+    sql = f"({sql} AT TIME ZONE 'UTC')" if dtype.is_timestamp() and dtype.timezone else sql
+    clipped = f"least(greatest({sql}, '0001-01-01'), '9999-12-31 23:59:59.999999')"
     return (
-        f"CASE WHEN {said} IS NOT NULL THEN {clipped} END",
+        f"CASE WHEN {sql} IS NOT NULL THEN {clipped} END",
         "date" if dtype.is_date() else "timestamp",
     )
 

@@ -23,7 +23,7 @@ Rows: TypeAlias = nw.LazyFrame[Any]
 _Kept: TypeAlias = tuple[Rows, Callable[[], object]]
 """What is kept, and what forgets it."""
 
-Said: TypeAlias = Callable[[str], str]
+Select: TypeAlias = Callable[[str], str]
 """A query in SQL about what is called so."""
 
 
@@ -32,7 +32,7 @@ def kept(
     rows: Callable[[], Rows],
     what: str,
     *,
-    said: Said = "SELECT * FROM {} AS given".format,
+    select: Select = "SELECT * FROM {} AS given".format,
     types: Mapping[str, str] | None = None,
 ) -> _Kept:
     """Rows of a table that is in an engine, kept there if it keeps any; and what forgets them, at
@@ -56,7 +56,7 @@ def kept(
     SourceError
         If the engine fails.
     """
-    return frame.asked(what, lambda: _WAYS[frame.engine](frame, rows(), said, types))
+    return frame.asked(what, lambda: _WAYS[frame.engine](frame, rows(), select, types))
 
 
 def forget_with(owner: object, forget: Callable[[], object]) -> None:
@@ -73,23 +73,23 @@ def quietly(forget: Callable[[], object]) -> None:
 
 
 def _in_polars(
-    _frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: Rows, _select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     return collected(rows).lazy(), lambda: None
 
 
 def _in_duckdb(
-    _frame: EngineFrame, rows: Rows, said: Said, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: Rows, select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     view, table = new_name(), new_name()
     given = nw.to_native(rows)
-    given.query(view, f"CREATE TEMP TABLE {table} AS {said(view)}")
+    given.query(view, f"CREATE TEMP TABLE {table} AS {select(view)}")
     frame = nw.from_native(given.query(view, f"SELECT * FROM {table}"))
     return frame, lambda: given.query(view, f"DROP TABLE IF EXISTS {table}")
 
 
 def _in_postgres(
-    frame: EngineFrame, rows: Rows, said: Said, types: Mapping[str, str] | None
+    frame: EngineFrame, rows: Rows, select: Select, types: Mapping[str, str] | None
 ) -> _Kept:
     """In a temporary table; where none can be made, the query that would fill it is a part of all
     others.
@@ -98,7 +98,7 @@ def _in_postgres(
 
     given = nw.to_native(rows)
     backend, table, is_kept = given.get_backend(), new_name(), False
-    query, connection = said(f"({backend.compile(given)})"), backend.con
+    query, connection = select(f"({backend.compile(given)})"), backend.con
     with (
         # Whoever may not make temporary tables still gets a release, only more slowly.
         suppress(Error),
@@ -135,19 +135,19 @@ def _in_postgres(
 
 
 def _in_spark(
-    _frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: Rows, _select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     persisted = nw.to_native(rows).persist()
     return nw.from_native(persisted), persisted.unpersist
 
 
 def _nowhere(
-    _frame: EngineFrame, rows: Rows, _said: Said, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: Rows, _select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     return rows, lambda: None
 
 
-_WAYS: Mapping[Engine, Callable[[EngineFrame, Rows, Said, Mapping[str, str] | None], _Kept]] = {
+_WAYS: Mapping[Engine, Callable[[EngineFrame, Rows, Select, Mapping[str, str] | None], _Kept]] = {
     "polars": _in_polars, "duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark,
     "sqlite": _nowhere, "ibis": _nowhere,
 }  # fmt: skip

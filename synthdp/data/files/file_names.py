@@ -177,13 +177,13 @@ def values_of(root: str | PathLike[str], part: str) -> dict[str, str | None]:
     for key, value in map(_partition, reversed(folders)):
         # Hive writes characters that folders cannot have, such as slashes and colons, with percent
         # signs.
-        name, said = (unquote(text, errors="surrogateescape") for text in (key, value))
-        if not is_writable(name + said) or name in values:
+        name, value_text = (unquote(text, errors="surrogateescape") for text in (key, value))
+        if not is_writable(name + value_text) or name in values:
             _refuse(
                 root,
                 "names of folders in it are no texts in UTF-8, or name a column twice; rename these",
             )
-        values[name] = None if value == _NO_VALUE else said
+        values[name] = None if value == _NO_VALUE else value_text
     return values
 
 

@@ -91,11 +91,11 @@ class FileSet(TableFile):
             with self._opened(part) as self._part:
                 self._check_same(part, self._part)
                 for chunk in rows(self._part):
-                    said = {
+                    of_folders = {
                         name: repeated(value, chunk.index)
                         for name, value in self._values[part].items()
                     }
-                    yield with_columns(chunk, said)[names]
+                    yield with_columns(chunk, of_folders)[names]
                 self._part.check_unchanged()
             self._part, self._n_done = None, self._n_done + 1
 

@@ -72,7 +72,9 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
         if _SPANS.isdisjoint(map(type, values)):
             return series
         return pd.Series(
-            _objects(_said(value, kind) for value in values), index=series.index, dtype=object
+            _objects(_value_of_span(value, kind) for value in values),
+            index=series.index,
+            dtype=object,
         )
     if kind == "number" and (narrow := _NARROW.get(str(dtype))) is not None:
         return _widened(series, narrow)
@@ -82,10 +84,10 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
     # Durations that a column of numbers reads, at once; all else is converted one distinct span at
     # a time.
     if isinstance(distinct, np.ndarray) and _READERS[kind] is _seconds:
-        said = _seconds_of(distinct)
+        readings = _seconds_of(distinct)
     else:
-        said = [_said(span, kind) for span in distinct]
-    return _taken(_of_one_type(said, kind), positions, series)
+        readings = [_value_of_span(span, kind) for span in distinct]
+    return _taken(_of_one_type(readings, kind), positions, series)
 
 
 _NARROW: Mapping[str, type[np.floating[Any]]] = {
@@ -182,18 +184,19 @@ def _arrow_durations(array: Any) -> NDArray[np.timedelta64] | None:
     return np.asarray(counted.view(f"timedelta64[{array.type.unit}]"))
 
 
-def _of_one_type(said: list[object], kind: str) -> pd.Series:
+def _of_one_type(readings: list[object], kind: str) -> pd.Series:
     """What the spans of a typed column say, in the type that is read fastest."""
     if kind in ("date", "datetime"):
         nothing = np.datetime64("NaT", "s")
         return pd.Series(
             np.array(
-                [x if type(x) is np.datetime64 else nothing for x in said], dtype="datetime64[s]"
+                [x if type(x) is np.datetime64 else nothing for x in readings],
+                dtype="datetime64[s]",
             )
         )
     if kind == "string":
-        return pd.Series(_objects(said), dtype=object)
-    return pd.Series([x if type(x) is float else np.nan for x in said], dtype=np.float64)
+        return pd.Series(_objects(readings), dtype=object)
+    return pd.Series([x if type(x) is float else np.nan for x in readings], dtype=np.float64)
 
 
 def _taken(values: pd.Series, positions: NDArray[Any], like: pd.Series) -> pd.Series:
@@ -207,7 +210,7 @@ def _objects(values: Iterable[object]) -> NDArray[np.object_]:
     return np.fromiter(values, dtype=object)
 
 
-def _said(value: object, kind: str) -> object:
+def _value_of_span(value: object, kind: str) -> object:
     """What a period, duration or interval says to a column of some type; any other value itself."""
     if type(value) not in _SPANS:
         return value

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import pandas_dtype
 
-from synthdp.schema.words.dtypes import kind_said
+from synthdp.schema.words.dtypes import kind_of_dtype
 
 _NAME = re.compile(r"\w+(\[[\w-]+(, ?[\w+-][\w/+:-]*)?\])?", re.ASCII)
 """Names of dtypes, with a unit or storage, and a time zone."""
@@ -77,7 +77,7 @@ def _read(content: Any) -> Any:
         categories = pd.Index(list(content["categories"]), dtype=_named(content["dtype"]))
         return pd.CategoricalDtype(categories, ordered=content["ordered"] is True)
     dtype = _named(content)
-    if kind_said(dtype) is None:
+    if kind_of_dtype(dtype) is None:
         raise ValueError("no dtype of a column that is drawn")
     return dtype
 

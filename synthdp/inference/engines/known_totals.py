@@ -141,12 +141,12 @@ class KnownTotalsEngine(Engine):
         scales = [float(np.min(each.stddev)) for each in measured]
         stddev = max(_RELATIVE_NOISE * min(scales, default=1.0), MIN_STDDEV)
         # What an engine without merged levels is not told, the last projection says.
-        told = [
+        unprojected = [
             each for each in self.marginals if each.coarsening is None or self.inner.takes_merged
         ]
         return [
             LinearMeasurement(each.clique, total * each.shares, stddev, each.coarsening)
-            for each in told
+            for each in unprojected
         ]
 
     def _held(self, domain: Domain) -> list[Constraint]:

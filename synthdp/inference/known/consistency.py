@@ -84,10 +84,10 @@ def check_known(
     for marginal in known:
         for constraint in (*constraints, *implied_here.constraints):
             _check_constraint(marginal, constraint)
-    found = known_parts(domain, known, implied_here.constraints)
-    for part in found.parts:
+    known_here = known_parts(domain, known, implied_here.constraints)
+    for part in known_here.parts:
         _check_part(domain, part)
-    unseen = [_NOT_LOOKED_AT.format(_named(each.clique)) for each in found.left_out]
+    unseen = [_NOT_LOOKED_AT.format(_named(each.clique)) for each in known_here.left_out]
     return unseen if implied_here.are_complete else [*unseen, _ONE_BY_ONE]
 
 

@@ -56,7 +56,7 @@ def implied_rules(
         elif len(here) > 1:
             are_complete = False
         tables = [*rest, *(_without(table, name) for table in here)]
-    found: list[Constraint] = []
+    rules: list[Constraint] = []
     for clique, allowed in tables:
         # Of rules that leave no row at all there is nothing to say here: `check_possible` does.
         if allowed.all() or not allowed.any():
@@ -64,8 +64,8 @@ def implied_rules(
         if domain.size(clique) > _MAX_CELLS:
             are_complete = False
             continue
-        found.append(Constraint(clique, allowed[np.ix_(*(merging[name] for name in clique))]))
-    return ImpliedRules(found, are_complete)
+        rules.append(Constraint(clique, allowed[np.ix_(*(merging[name] for name in clique))]))
+    return ImpliedRules(rules, are_complete)
 
 
 def _merging(domain: Domain, constraints: Sequence[Constraint]) -> dict[str, Partition]:

@@ -81,8 +81,8 @@ def _step(
     settled: dict[str, Partition] = {}
     for name in marginal.clique:
         nothing = np.zeros(domain[name], dtype=np.int64)
-        told = [one.groups(name) for one in earlier if name in one.clique]
-        settled[name] = refined([nothing, *told])
+        groupings = [one.groups(name) for one in earlier if name in one.clique]
+        settled[name] = refined([nothing, *groupings])
         if not is_refinement(marginal.groups(name), settled[name]):
             return None
     shared = [name for name, groups in settled.items() if groups.any()]

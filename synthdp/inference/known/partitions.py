@@ -126,9 +126,9 @@ class JointTypes:
         self._constraints = tuple(constraints)
         self.partitions: dict[str, Partition] = {}
         for name in self.attributes:
-            told = [marginal.groups(name) for marginal in known if name in marginal.clique]
-            told += [alike(each, name) for each in constraints if name in each.clique]
-            self.partitions[name] = refined([np.zeros(domain[name], dtype=np.int64), *told])
+            groupings = [marginal.groups(name) for marginal in known if name in marginal.clique]
+            groupings += [alike(each, name) for each in constraints if name in each.clique]
+            self.partitions[name] = refined([np.zeros(domain[name], dtype=np.int64), *groupings])
         self.shape = tuple(int(self.partitions[name].max()) + 1 for name in self.attributes)
 
     @property

@@ -80,12 +80,12 @@ def _searched(
         least = np.maximum(np.floor(flat + _WHOLE) - slack, 0)
         most = np.ceil(flat - _WHOLE) + slack * (flat > 0)
         if is_tree:
-            found = _agreeing(part, least, most, prices, n_rows)
+            rounded = _agreeing(part, least, most, prices, n_rows)
         else:
-            found = _with_rows(domain, part, rules, least, most, prices, n_rows)
-        if found is not None:
+            rounded = _with_rows(domain, part, rules, least, most, prices, n_rows)
+        if rounded is not None:
             ends = np.cumsum([table.size for table in expected])[:-1]
-            pieces = np.split(found, ends)
+            pieces = np.split(rounded, ends)
             return [
                 piece.reshape(table.shape) for piece, table in zip(pieces, expected, strict=True)
             ]
@@ -149,14 +149,14 @@ def _with_rows(
     # Unknowns are the rounded cells, and how many rows there are of each type.
     equal = sparse.hstack([sparse.identity(n_cells), -matrix])
     all_rows = sparse.csr_matrix(np.repeat([0.0, 1.0], [n_cells, kept.size]))
-    found = _solved(
+    solution = _solved(
         np.concatenate([prices, np.zeros(kept.size)]),
         sparse.vstack([equal, all_rows], format="csr"),
         np.append(np.zeros(n_cells), n_rows),
         np.concatenate([least, np.zeros(kept.size)]),
         np.concatenate([most, np.full(kept.size, np.inf)]),
     )
-    return None if found is None else found[:n_cells]
+    return None if solution is None else solution[:n_cells]
 
 
 def _solved(
@@ -174,8 +174,8 @@ def _solved(
     )
     if programme.x is None:
         return None
-    found: IntArray = np.rint(programme.x).astype(np.int64)
-    return found
+    solution: IntArray = np.rint(programme.x).astype(np.int64)
+    return solution
 
 
 def counts_of(domain: Domain, known: KnownMarginal, columns: Sequence[CodeColumn]) -> IntArray:

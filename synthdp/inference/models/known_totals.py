@@ -149,7 +149,7 @@ class KnownTotalsModel(Model):
         wanted whole or not at all: what they have there is known of the slice.
         """
         levels = check_slice(self._domain, wanted)
-        found: dict[int, KnownMarginal] = {}
+        sliced: dict[int, KnownMarginal] = {}
         for number, marginal in enumerate(self._known):
             if not set(levels) <= set(marginal.clique):
                 continue
@@ -164,8 +164,8 @@ class KnownTotalsModel(Model):
                 values *= kept.reshape([-1 if i == axis else 1 for i in range(values.ndim)])
             else:
                 if values.any():
-                    found[number] = replace(marginal, values=values)
-        return found
+                    sliced[number] = replace(marginal, values=values)
+        return sliced
 
     @cached_property
     def _rules(self) -> list[Constraint]:

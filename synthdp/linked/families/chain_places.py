@@ -50,7 +50,7 @@ class ChainPlaces:
         places
             The same without rounding, see `LinkedView.places`.
         """
-        found = {}
+        shares = {}
         lower = np.floor(places).astype(np.intp)
         part = places - lower
         for name, rows in self._rows.items():
@@ -67,8 +67,8 @@ class ChainPlaces:
             between = (by_code[:, low] * (1 - part) + by_code[:, high] * part).mean(axis=1)
             level = level * np.divide(between, own, out=np.zeros_like(own), where=own > 0)
             if level.sum() > 0:
-                found[name] = level / level.sum()
-        return found
+                shares[name] = level / level.sum()
+        return shares
 
 
 def in_order(rows: FloatArray) -> FloatArray:

@@ -82,12 +82,12 @@ class SeenNumbers:
         """Which numbers there are; none where rules ask for other ones."""
         assert self._view.schema is not None
         ruled = {each.clique: each.allowed for each in self._view.schema.constraints}
-        found = []
+        rules = []
         for counts in self.counts:
             allowed = counts.values > 0
             if (allowed & ruled.get(counts.clique, True)).any():
-                found.append(Constraint(counts.clique, allowed))
-        return found
+                rules.append(Constraint(counts.clique, allowed))
+        return rules
 
 
 @final

@@ -296,13 +296,13 @@ class FittedView:
         """How own columns are distributed at each place, where their tables are not too large."""
         view, domain = self.view, self.model.domain
         assert view.position is not None
-        found: dict[str, FloatArray] = {}
+        expected: dict[str, FloatArray] = {}
         for name in view.drawn:
             clique = (view.table.count, name, view.position)
             if domain.size({*clique, *view.steps}) <= MAX_CELLS:
                 with suppress(ModelTooLargeError):
-                    (found[name],) = expected_rows(view, self.model, [clique])
-        return ChainPlaces(found, f"{view.name}.{view.table.order}")
+                    (expected[name],) = expected_rows(view, self.model, [clique])
+        return ChainPlaces(expected, f"{view.name}.{view.table.order}")
 
     @cached_property
     def _rough(self) -> Model:

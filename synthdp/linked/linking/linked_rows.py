@@ -344,10 +344,10 @@ class LinkedRows(Sensitive):
     @property
     def values(self) -> FamilyValues:
         """Exact counts of the values of open columns, for the kernel."""
-        found = {
+        sources = {
             name: rows.one_of_each_root(self._hash_key) for name, rows in self._families.items()
         }
-        return FamilyValues({name: source for name, source in found.items() if source is not None})
+        return FamilyValues({name: each for name, each in sources.items() if each is not None})
 
     def counted(self, views: Mapping[str, LinkedView]) -> dict[str, WeightedSource]:
         """Exact counts of each view that has something to draw, by what it is called; total, as

@@ -38,14 +38,14 @@ def tables_below(
     ['people']
     """
     public = {each["name"] for each in resources if (each.get(OWN) or {}).get("public")}
-    found = []
+    described = []
     for each in resources:
         named, name = {table for _, table in links_in(each)}, each["name"]
         parents = named - public
         if name not in {*public, *above} and (parent in parents or not (parent or parents)):
             below = tables_below(resources, name, (*above, name))
-            found.append({"name": name, "public": sorted(named & public), "below": below})
-    return found
+            described.append({"name": name, "public": sorted(named & public), "below": below})
+    return described
 
 
 def with_links(
@@ -81,12 +81,12 @@ def with_links(
 
 
 def _linked(
-    resource: Mapping[str, Any], said: Mapping[str, Any], keys: Mapping[str, Sequence[str]]
+    resource: Mapping[str, Any], declared: Mapping[str, Any], keys: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     schema = resource["schema"]
     former = [*zip(links_in(resource), schema.get("foreignKeys") or (), strict=True)]
     links = []
-    for fields, parent in said["links"]:
+    for fields, parent in declared["links"]:
         kept = [link for pair, link in former if pair == (fields, parent)]
         if kept and not keys.get(parent):  # a public list, whose key only the link names
             links.append(kept[0])
@@ -100,14 +100,14 @@ def _linked(
         else:
             reference = {"resource": parent, "fields": [*keys[parent]]}
             links.append({"fields": fields, "reference": reference})
-    schema = {**schema, "primaryKey": said["key"], "foreignKeys": links}
+    schema = {**schema, "primaryKey": declared["key"], "foreignKeys": links}
     linking = keys_of({"schema": schema})
     schema["fields"] = [
         each if each["name"] not in linking or each.get("type") else each | {"type": "string"}
         for each in schema["fields"]
     ]
     own = dict(resource.get(OWN) or {})
-    own |= {key: each for key, each in said.items() if key not in ("key", "links")}
+    own |= {key: each for key, each in declared.items() if key not in ("key", "links")}
     return {**resource, "schema": schema, OWN: _without_empty(own)}
 
 

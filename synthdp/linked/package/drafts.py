@@ -66,10 +66,10 @@ def with_former_tables(draft: Mapping[str, Any], former: Mapping[str, Any]) -> d
     """A draft with what a description says of those tables that have the same columns; how they are
     written is the draft's. What it says of all stays if no table is another one.
     """
-    said = {each["name"]: each for each in former.get("resources", ())}
-    kept = [_with_former(each, said.get(each["name"])) for each in draft["resources"]]
-    is_same = len(kept) == len(said) and all(
-        _names(said.get(each["name"])) == _names(each) for each in kept
+    former_by_name = {each["name"]: each for each in former.get("resources", ())}
+    kept = [_with_former(each, former_by_name.get(each["name"])) for each in draft["resources"]]
+    is_same = len(kept) == len(former_by_name) and all(
+        _names(former_by_name.get(each["name"])) == _names(each) for each in kept
     )
     return {**(former if is_same else draft), "resources": kept}
 

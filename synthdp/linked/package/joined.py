@@ -106,10 +106,10 @@ def joined_columns(
     for way, table, own in ways:
         if table.schema is None or own not in table.schema.names:
             continue
-        found = _rows_at(way, table.schema[own], links, rows)
-        if found is None:
+        joined = _rows_at(way, table.schema[own], links, rows)
+        if joined is None:
             continue
-        frame, places = found
+        frame, places = joined
         is_named = sum(each.public == way.public for each, _, _ in ways) > 1
         for field in links[way.public]["schema"]["fields"]:
             if field["name"] == way.key:

@@ -47,14 +47,14 @@ def kinds_of_rules(
     >>> list(kinds_of_rules({"homes": {"size": "integer"}}, hanging=["homes"]))
     ['homes.size', 'other homes.size']
     """
-    found = {
+    modelled = {
         f"{table}.{name}" if table else name: kind
         for table, kinds in tables.items()
         for name, kind in kinds.items()
         if kind != IGNORE
     }
-    others = {name: kind for name, kind in found.items() if name.partition(".")[0] in hanging}
-    return found | {f"{OTHER}{name}": kind for name, kind in others.items()}
+    others = {name: kind for name, kind in modelled.items() if name.partition(".")[0] in hanging}
+    return modelled | {f"{OTHER}{name}": kind for name, kind in others.items()}
 
 
 def kinds_in_order(kinds: Mapping[str, Any], *, unit: str, order: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def check_matching(package: Package) -> None:
         for own, there in zip(table.parent_key, package[table.parent].key, strict=True):
             one, other = fields[table.name][own], fields[table.parent][there]
             if not _can_match(one, other):
-                problem = f"{own!r} ({_said(one)}) refers to {there!r} of {table.parent!r} ({_said(other)})"
+                problem = f"{own!r} ({_form(one)}) refers to {there!r} of {table.parent!r} ({_form(other)})"
                 refuse_package(
                     f"{problem}, and no key can be both, so that no row would hang on any; write keys the same way in "
                     "both tables, and declare them so",
@@ -109,7 +109,7 @@ def _bound(field: Mapping[str, Any], key: str, default: float) -> float:
     )
 
 
-def _said(field: Mapping[str, Any]) -> str:
+def _form(field: Mapping[str, Any]) -> str:
     """What is declared of a key, in a few words."""
     bounds = {
         key: constraints_of(field)[key]

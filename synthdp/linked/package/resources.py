@@ -103,15 +103,15 @@ def _keys_in_order(rows: pd.DataFrame, there: str, fields: Any) -> list[str]:
     together, and what the state says of other columns is seen before each town is.
     """
     keys = [plain_text(str(value)) for value in rows[there]]
-    found = sorted({*keys} - {""})
+    distinct = sorted({*keys} - {""})
     first = {key: row for row, key in reversed(list(enumerate(keys)))}
     known: dict[str, list[Any]] = {}
     for each in fields:
         if isinstance(each, Mapping) and each.get("name") in rows.columns and each["name"] != there:
-            values = rows[each["name"]].iloc[[first[key] for key in found]]
+            values = rows[each["name"]].iloc[[first[key] for key in distinct]]
             known[each["name"]] = _ranks(values, is_number=each.get("type") in _NUMBERS)
     columns = sorted(known.values(), key=lambda ranks: len({*ranks}))
-    return [key for *_, key in sorted(zip(*columns, found, strict=True))]
+    return [key for *_, key in sorted(zip(*columns, distinct, strict=True))]
 
 
 _NUMBERS = ("integer", "number", "year")
@@ -386,7 +386,7 @@ def _columns_once(
 
     Rows that are ordered by a column of which no two are the same increase in it.
     """
-    found: dict[str, None] = {}
+    unlike: dict[str, None] = {}
     for key in ("increasing", "unique"):
         for column in own[key].default(()).texts(_LIST):
             if schema is None or column not in schema.names:
@@ -399,10 +399,10 @@ def _columns_once(
                     f"synthdp.increasing names {column!r}, by which rows are not ordered; name it in synthdp.order",
                     name,
                 )
-            found[column] = None
+            unlike[column] = None
     return tuple(
         Limit(column=column, levels=[level], at_most=1)
-        for column in found
+        for column in unlike
         for level in _single_levels(column, schema, name)
     )
 

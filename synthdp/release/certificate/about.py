@@ -150,10 +150,10 @@ def _line(value: JsonValue) -> str:
 
 def _date(value: JsonValue) -> str:
     """A day; YAML makes dates of texts that look like one."""
-    said = value.value
+    given = value.value
     with suppress(TypeError, ValueError):
-        day = said if isinstance(said, date) else date.fromisoformat(said)
-        if str(said) == day.isoformat():
+        day = given if isinstance(given, date) else date.fromisoformat(given)
+        if str(given) == day.isoformat():
             return day.isoformat()
     return value.expect("a day as 2026-12-31")
 

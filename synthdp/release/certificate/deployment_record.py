@@ -164,7 +164,7 @@ def _unit(certificate: Mapping[str, Any]) -> str:
 
 
 def _model(about: Mapping[str, Any]) -> dict[str, str]:
-    said = (
+    names = (
         "trust_assumptions",
         "actors",
         "release_type",
@@ -174,7 +174,7 @@ def _model(about: Mapping[str, Any]) -> dict[str, str]:
     return {
         "model_name": "Central",
         "model_name_details": "The curator holds the records and runs synthdp on them; only its output is released.",
-        **{key: about[key] for key in said if key in about},
+        **{key: about[key] for key in names if key in about},
         "access_type": "Non-interactive",
         "access_type_details": "Synthetic rows, and the model if it is published; nobody queries the records.",
     }

@@ -125,8 +125,8 @@ def refit_certificate(
     first = certificate.get("refitted") or {
         key: certificate.get(key) for key in ("engine", "software")
     }
-    said = {before.status.caution} if before is not None else set()
-    kept = [caution for caution in certificate.get("cautions", []) if caution not in said]
+    of_former_fit = {before.status.caution} if before is not None else set()
+    kept = [caution for caution in certificate.get("cautions", []) if caution not in of_former_fit]
     cautions = [caution for caution in fit_cautions(model) if caution not in kept]
     now = {"software": facts["software"], "engine": facts["engine"], "refitted": first}
     of_rows = ("quality", "acceptance", "choice")

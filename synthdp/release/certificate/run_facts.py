@@ -98,14 +98,21 @@ class RunFacts:
             Of columns with a place for unread values how many there are.
         """
         open_ = [each.name for each in self.schema.open_columns if "missing" in each.open_parts]
-        said = [] if schema is None else unread_cautions(schema, measurements, unread, open_)
+        unread_lines = (
+            [] if schema is None else unread_cautions(schema, measurements, unread, open_)
+        )
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,
             release=self._stated(engine, learnt, schema, measurements, model)
             | unread_facts(unread),
             run=run,
-            findings=[*findings, *count_cautions(measurements), *said, *fit_cautions(model)],
+            findings=[
+                *findings,
+                *count_cautions(measurements),
+                *unread_lines,
+                *fit_cautions(model),
+            ],
             n_rows=clear_total(measurements) if measurements else None,
         )
 

@@ -429,8 +429,8 @@ class Budget:
 
         The same answers a second time are no second release, so they get no second line.
         """
-        told = entries.told.get(run, ())
-        if run not in entries.ended and not any(each in told for each in hashes[n_asked - 1 :]):
+        noted = entries.noted_heads.get(run, ())
+        if run not in entries.ended and not any(each in noted for each in hashes[n_asked - 1 :]):
             head = hashes[n_asked - 1]
             file.append({"kind": "rescued", "run": run, "journal_head": head, "when": now()})
 
@@ -457,7 +457,7 @@ class Budget:
 
     def _check_charged(self, entries: Entries, run: str, hashes: Sequence[str], path: str) -> None:
         """Refuse answers that a run got after it had given back what would have paid for them."""
-        if run in entries.returned and entries.told[run][-1] != hashes[-1]:
+        if run in entries.returned and entries.noted_heads[run][-1] != hashes[-1]:
             raise PrivacyError(
                 f"budget {self.path!r}: the run of journal {path!r} stopped, and gave back what it had not spent, so "
                 "that nothing pays for what else is in the journal: give its command again with --anyway and the "
@@ -476,7 +476,7 @@ class Budget:
                 f"budget {self.path!r}: the run of journal {path!r} has ended with other answers, so this is "
                 "an older copy: restore the journal, or start anew with another"
             )
-        if not {*entries.told.get(run, ())} <= {*hashes}:
+        if not {*entries.noted_heads.get(run, ())} <= {*hashes}:
             raise PrivacyError(
                 f"budget {self.path!r}: of the run of journal {path!r} other answers became a release already, so this "
                 "is another copy: go on with that one, or start anew with another"

@@ -40,7 +40,7 @@ class Entries:
     """For each run that was charged, by its identifier, its cost."""
     ended: Mapping[str, str] = field(default_factory=dict)
     """For each of those that have ended the hash of its journal."""
-    told: Mapping[str, list[str]] = field(default_factory=dict)
+    noted_heads: Mapping[str, list[str]] = field(default_factory=dict)
     """For each of those whose journal became a release without its run, or which stopped and said
     why, the hash that the journal had, each time.
     """
@@ -57,14 +57,14 @@ class Entries:
         number = 0
         runs: dict[str, Cost] = {}
         ended: dict[str, str] = {}
-        told: dict[str, list[str]] = {}
+        noted_heads: dict[str, list[str]] = {}
         returned: dict[str, Cost] = {}
         header, *entered = file.entries()
         try:
             unit, account = _opened(header)
             for entry in entered:
                 number += 1
-                if _is_note(entry, ended, told):
+                if _is_note(entry, ended, noted_heads):
                     continue
                 cost = _cost_in(entry)
                 if entry["kind"] == "returned":
@@ -99,7 +99,7 @@ class Entries:
             account=account,
             runs=runs,
             ended=ended,
-            told=told,
+            noted_heads=noted_heads,
             returned=returned,
         )
 
@@ -122,7 +122,9 @@ class Entries:
         }
 
 
-def _is_note(entry: Mapping[str, Any], ended: dict[str, str], told: dict[str, list[str]]) -> bool:
+def _is_note(
+    entry: Mapping[str, Any], ended: dict[str, str], noted_heads: dict[str, list[str]]
+) -> bool:
     """Whether an entry says what became of a run, and charges nothing; that is noted."""
     if entry["kind"] == "end":
         ended[str(entry["run"])] = str(entry["journal_head"])
@@ -130,7 +132,7 @@ def _is_note(entry: Mapping[str, Any], ended: dict[str, str], told: dict[str, li
     # A journal may be rescued more than once, each time with more answers, and a run may stop
     # before: all of them are one release.
     if entry["kind"] in ("rescued", "returned"):
-        told.setdefault(str(entry["run"]), []).append(str(entry["journal_head"]))
+        noted_heads.setdefault(str(entry["run"]), []).append(str(entry["journal_head"]))
     return bool(entry["kind"] == "rescued")
 
 

@@ -402,8 +402,8 @@ class Journal:
         somewhere.
         """
         before, now = self._header.get("made_by"), made_by()
-        said = f" (it was written by {before}, this is {now})" if before != now else ""
-        same = f"use the same files, number of threads, machine and software{said}"
+        versions = f" (it was written by {before}, this is {now})" if before != now else ""
+        same = f"use the same files, number of threads, machine and software{versions}"
         return f"{same}, or start anew with another journal{self._rescue}"
 
     @property

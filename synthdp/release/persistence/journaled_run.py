@@ -315,8 +315,8 @@ def journaled_run(
             assert budget is not None
             journal.charged_to(budget.place, budget.first)
             is_new = budget.charge(ledger, journal, schema=schema, note=keeping.budget_note)
-            said = "charged" if is_new else "it has this run already"
-            log(INFO, "budget %s: %s", budget.path, said)
+            outcome = "charged" if is_new else "it has this run already"
+            log(INFO, "budget %s: %s", budget.path, outcome)
 
         run = JournaledRun(
             journal,

@@ -32,12 +32,12 @@ def exactly(
 ) -> pd.DataFrame:
     """Limits of a marginal, where cells that published counts tell alone have no width."""
     estimates = cell_estimates(domain, _counts(known, 1.0), clique)
-    told = estimates.is_known.ravel()
-    counts = np.rint(estimates.counts.ravel()[told])
+    published = estimates.is_known.ravel()
+    counts = np.rint(estimates.counts.ravel()[published])
     exact = limits.copy()
     for name in ("count", "low", "high"):
-        exact.loc[told, name] = counts
-    exact.loc[told, "basis"] = PUBLISHED
+        exact.loc[published, name] = counts
+    exact.loc[published, "basis"] = PUBLISHED
     return exact
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.cliques import Clique
+from synthdp.core.factor import summed_to
 from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.core.requests import check_cliques
 from synthdp.release.drawing.weighting import mean_weights, weight_of, weight_ranges
@@ -79,8 +80,8 @@ def weighted_marginal(
         shape = (len(index), means.size)
         low = limits["low"].to_numpy().reshape(shape) @ least
         high = limits["high"].to_numpy().reshape(shape) @ largest
-    found = {"count": counts, "low": low, "high": high}
-    at_least = {name: np.maximum(values, 0.0) for name, values in found.items()}
+    estimated = {"count": counts, "low": low, "high": high}
+    at_least = {name: np.maximum(values, 0.0) for name, values in estimated.items()}
     return pd.DataFrame({**at_least, "basis": basis}, index=index)
 
 
@@ -95,14 +96,10 @@ def _least_variance(
     """Variances of the weighted counts by the best single measurement that holds all columns level
     by level, of which there is one.
     """
-    found: list[FloatArray] = []
+    variances: list[FloatArray] = []
     for measurement in measurements:
         if not _holds(measurement, clique):
             continue
-        others = tuple(i for i, name in enumerate(measurement.clique) if name not in clique)
-        left = [name for name in measurement.clique if name in clique]
-        cells = np.transpose(
-            np.asarray(measurement.variance.sum(axis=others)), [left.index(n) for n in clique]
-        )
-        found.append(cells @ np.square(weights))
-    return min(found, key=lambda each: float(each.sum()))
+        cells = summed_to(clique, measurement.variance, measurement.clique)
+        variances.append(cells @ np.square(weights))
+    return min(variances, key=lambda each: float(each.sum()))

@@ -53,18 +53,20 @@ def rule_text(rule: Mapping[str, Any], words: Mapping[str, str] | None = None) -
     >>> rule_text({"where": {"role": ["head"]}, "at_most": 1}, {"at_most": "höchstens"})
     'role head: höchstens 1'
     """
-    said = _Words(words or {})
+    translated = _Words(words or {})
     if text := rule.get("description") or rule.get("check"):
         return str(text)
     if "determines" in rule:
-        return f" {said['determines']} ".join(map(str, rule["determines"]))
+        return f" {translated['determines']} ".join(map(str, rule["determines"]))
     if "where" in rule:
-        bounds = [f"{said[key]} {rule[key]}" for key in ("at_least", "at_most") if key in rule]
-        return f"{said.of_all(rule['where'])}: {', '.join(bounds)}"
+        bounds = [
+            f"{translated[key]} {rule[key]}" for key in ("at_least", "at_most") if key in rule
+        ]
+        return f"{translated.of_all(rule['where'])}: {', '.join(bounds)}"
     kind = "forbid" if "forbid" in rule else "allow"
     entries = [rule[kind]] if isinstance(rule[kind], Mapping) else rule[kind]
-    either = f"; {said['or']} "
-    text = f"{said[kind]} {either.join(map(said.of_all, entries))}"
+    either = f"; {translated['or']} "
+    text = f"{translated[kind]} {either.join(map(translated.of_all, entries))}"
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 

@@ -85,13 +85,13 @@ def _summary(view: PageView) -> Section:
 def _side_by_side(view: PageView) -> Listing:
     """The summary; of several tables each in a column of its own."""
     frame = view.of("summary", view.names[0])
-    said = frame["sentence"] + frame["better"].map(_BETTER)
+    sentences = frame["sentence"] + frame["better"].map(_BETTER)
     if len(view.names) == 1:
         return Listing.from_frame(
-            frame.assign(said=said),
+            frame.assign(sentences=sentences),
             SUMMARY,
             "One row a metric; press a heading to sort by it.",
-            detail="said",
+            detail="sentences",
         )
     shown = frame[["metric", "sampling"]].assign(better=frame["better"].map(_BETTER).str.strip())
     names = {"metric": "metric"}

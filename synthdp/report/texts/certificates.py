@@ -295,8 +295,8 @@ def site_facts(sites: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _site_in_words(site: Mapping[str, Any]) -> str:
     """Guarantee, name and day of one site."""
     named = [(site.get("about") or {}).get("name"), (site.get("run") or {}).get("released")]
-    said = ", ".join(str(word) for word in named if word)
-    return f"{site['guarantee']} ({said})" if said else str(site["guarantee"])
+    details = ", ".join(str(word) for word in named if word)
+    return f"{site['guarantee']} ({details})" if details else str(site["guarantee"])
 
 
 def rows_facts(rows: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -85,9 +85,9 @@ class BooleanColumn(Column):
         self._check_written()
 
     def _check_spelling(self, spelling: tuple[str, ...]) -> None:
-        said = in_column(self.name, "synthdp.spelling", list(spelling))
-        if len(said.texts(words := "a text for true and one for false")) != 2:
-            said.expect(words)
+        declared = in_column(self.name, "synthdp.spelling", list(spelling))
+        if len(declared.texts(words := "a text for true and one for false")) != 2:
+            declared.expect(words)
         if not self.has_usual_words:
             refuse(
                 self.name,

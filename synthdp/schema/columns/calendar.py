@@ -143,8 +143,8 @@ def parsed(text: str, pattern: str) -> datetime:
 
 def _names_weeks_only(pattern: str) -> bool:
     """Whether a pattern has the weeks of ISO 8601, and no day of theirs."""
-    said = set(_DIRECTIVE.findall(pattern))
-    return {"G", "V"} <= said and said.isdisjoint("uwaA")
+    directives = set(_DIRECTIVE.findall(pattern))
+    return {"G", "V"} <= directives and directives.isdisjoint("uwaA")
 
 
 def default_resolution(kind: str, pattern: object) -> Resolution:
@@ -176,9 +176,10 @@ def default_resolution(kind: str, pattern: object) -> Resolution:
         np.array([seconds_at(moment) for moment in moments]) for moments in (_PROBES, read)
     )
     units: tuple[Resolution, ...] = ("second", "minute", "hour", "day", "week", "month", "year")
-    said = units[units.index(finest) :]
+    coarser = units[units.index(finest) :]
     return next(
-        (unit for unit in said if (unit_of(meant, unit) == unit_of(resolution, unit)).all()), finest
+        (unit for unit in coarser if (unit_of(meant, unit) == unit_of(resolution, unit)).all()),
+        finest,
     )
 
 

@@ -36,11 +36,13 @@ def as_strftime(pattern: str) -> str | None:
     ... )
     ('%d.%m.%Y', '%m/%d/%y', '%Y-%m-%dT%H:%M:%S', None)
     """
-    words = [_said(token, before, after) for token, before, after in _with_neighbours(pattern)]
-    said = "".join(text for text in words if text is not None)
-    if "%V" in said:
-        said = said.replace("%Y", "%G")  # the year that the week belongs to
-    return said if None not in words and "%" in said else None
+    words = [
+        _as_directive(token, before, after) for token, before, after in _with_neighbours(pattern)
+    ]
+    translated = "".join(text for text in words if text is not None)
+    if "%V" in translated:
+        translated = translated.replace("%Y", "%G")  # the year that the week belongs to
+    return translated if None not in words and "%" in translated else None
 
 
 def nearest_strftime(pattern: str) -> str | None:
@@ -67,7 +69,7 @@ def _with_neighbours(pattern: str) -> list[tuple[str, str, str]]:
     return neighbours
 
 
-def _said(token: str, before: str, after: str) -> str | None:
+def _as_directive(token: str, before: str, after: str) -> str | None:
     """What one token is to `strftime`; None if nothing is."""
     word, size = token.lower(), len(token)
     if word in _WORDS:

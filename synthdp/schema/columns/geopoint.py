@@ -239,10 +239,10 @@ class GeopointColumn(Column):
             text = str.__str__(value)
             if self.format == "default":
                 return text.split(",")
-            said = json.loads(text)
-            if not isinstance(said, list if self.format == "array" else dict):
+            parsed = json.loads(text)
+            if not isinstance(parsed, list if self.format == "array" else dict):
                 raise ValueError("no point in this format")
-            return self._pair(said)
+            return self._pair(parsed)
         if isinstance(value, Mapping):
             return [value["lon"], value["lat"]]
         if isinstance(value, tuple | list | np.ndarray):

@@ -301,9 +301,9 @@ def time_format(name: str, pattern: object) -> str | None:
     if isinstance(pattern, str):
         if "%" in pattern:
             return pattern.removeprefix("fmt:")
-        said = as_strftime(pattern)
-        if said is not None:
-            return said
+        translated = as_strftime(pattern)
+        if translated is not None:
+            return translated
     way_out = f"use 'default' (HH:MM:SS), {ANY!r}, or a pattern like '%H.%M'"
     return refuse(name, f"the format {pattern!r} is not supported; {way_out}")
 

@@ -113,15 +113,15 @@ def _characters(match: re.Match[str]) -> str:
         return match["plain"]
     if match["escaped"]:
         return _CLASSES.get(match["escaped"], match["escaped"])
-    found = dict[str, None]()
+    distinct = dict[str, None]()
     for part in _RANGE.finditer(match["set"]):
         if part["first"]:
             ends = ord(part["first"]), ord(part["last"])
             if ends[1] - ends[0] > len(ascii_lowercase + ascii_uppercase):
                 return ""
-            found |= dict.fromkeys(map(chr, range(ends[0], ends[1] + 1)))
+            distinct |= dict.fromkeys(map(chr, range(ends[0], ends[1] + 1)))
         elif part["escaped"]:
-            found |= dict.fromkeys(_CLASSES.get(part["escaped"], part["escaped"]))
+            distinct |= dict.fromkeys(_CLASSES.get(part["escaped"], part["escaped"]))
         else:
-            found[part["plain"]] = None
-    return "".join(sorted(found))
+            distinct[part["plain"]] = None
+    return "".join(sorted(distinct))

@@ -124,13 +124,15 @@ def _plain_kind(name: str, kind: Any) -> Any:
     if _is_name(label):
         return kind
     python_type = _of_python(label)
-    said: dict[str, Any] = {"type": python_type} if python_type else _kind_of(name, as_dtype(label))
+    declared: dict[str, Any] = (
+        {"type": python_type} if python_type else _kind_of(name, as_dtype(label))
+    )
     if not isinstance(kind, Mapping):
-        return said
+        return declared
     own = kind.get("synthdp", {})
-    if "synthdp" in said and isinstance(own, Mapping):
-        kind = {**kind, "synthdp": {**said["synthdp"], **own}}
-    return {**said, **kind, "type": said["type"]}
+    if "synthdp" in declared and isinstance(own, Mapping):
+        kind = {**kind, "synthdp": {**declared["synthdp"], **own}}
+    return {**declared, **kind, "type": declared["type"]}
 
 
 def as_dtype(label: Any) -> Dtype:
@@ -154,18 +156,18 @@ def _of_polars(label: Any) -> Dtype:
 
 
 def _kind_of(name: str, dtype: Dtype) -> dict[str, Any]:
-    if (said := kind_said(dtype)) is None:
+    if (said := kind_of_dtype(dtype)) is None:
         way_out = 'convert the column, drop it, or give kinds and among them {column: "ignore"}'
         refuse(name, f"its dtype {dtype!s:.60} says no kind; {way_out}")
     return {"type": said} if isinstance(said, str) else said
 
 
-def kind_said(dtype: Dtype) -> str | dict[str, Any] | None:
+def kind_of_dtype(dtype: Dtype) -> str | dict[str, Any] | None:
     """The kind that a dtype says, as text or with what else a field can declare; None if it says
     none.
     """
     if isinstance(dtype, pd.CategoricalDtype):
-        inner = None if dtype.categories is None else kind_said(dtype.categories.dtype)
+        inner = None if dtype.categories is None else kind_of_dtype(dtype.categories.dtype)
         is_moment = inner == "datetime" or isinstance(inner, dict)
         return inner if is_moment else "categorical"
     if isinstance(dtype, pd.PeriodDtype):
@@ -173,7 +175,7 @@ def kind_said(dtype: Dtype) -> str | dict[str, Any] | None:
     if isinstance(dtype, pd.IntervalDtype | pd.StringDtype):
         return "categorical"
     if isinstance(dtype, pd.SparseDtype):
-        return kind_said(dtype.subtype)
+        return kind_of_dtype(dtype.subtype)
     if isinstance(dtype, pd.ArrowDtype):
         return _of_arrow(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.DatetimeTZDtype):
