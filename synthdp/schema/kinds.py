@@ -79,8 +79,10 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
             f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds"
         )
     settled = settled_names(own.get("constraints"))
+    words = written.get("missingValues")
+    words = {"missingValues": words} if isinstance(words, list) and any(words) else {}
     fields = [
-        _field(str(name), kind, is_settled=name in settled)
+        _field(str(name), kind, words, is_settled=name in settled)
         for name, kind in kinds.items()
         if _label(kind) != IGNORE
     ]
@@ -117,11 +119,15 @@ def _label(kind: Any) -> Any:
     return kind.get("type") if isinstance(kind, Mapping) else kind
 
 
-def _field(name: str, kind: Any, *, is_settled: bool) -> dict[str, Any]:
+def _field(name: str, kind: Any, words: Mapping[str, Any], *, is_settled: bool) -> dict[str, Any]:
     given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
     label = _label(kind)
     if not is_generated(label):
         check_field_keys(name, given)
+        # Whoever lists words for all columns says that values are missing, but where one never is.
+        constraints = given.get("constraints")
+        is_required = isinstance(constraints, Mapping) and constraints.get("required") is True
+        given = given if is_required else {**words, **given}
     if isinstance(label, int | float) and not isinstance(label, bool):
         way_out = "write a kind such as 'integer', or give a file of domain sizes as the schema"
         refuse(name, f"its kind is the number {label!r}; {way_out}")

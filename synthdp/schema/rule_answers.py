@@ -107,6 +107,41 @@ def rule_of_answers(
     return {"forbid": cases[0]} if form == "forbid" else {"allow": cases}
 
 
+def ordered_pair(rule: Any) -> tuple[str, str] | None:
+    """The two columns of a rule that says no more than that one is at most the other; else None.
+
+    >>> ordered_pair({"check": "`day in` <= out"}), ordered_pair({"check": "out >= day"})
+    (('day in', 'out'), ('day', 'out'))
+    """
+    check = rule.get("check") if isinstance(rule, Mapping) else None
+    name = r"(?:`([^`]+)`|([^\W\d][\w.]*))"
+    found = re.fullmatch(rf"{name} (<=|>=) {name}", check) if isinstance(check, str) else None
+    if found is None:
+        return None
+    left, right = found[1] or found[2], found[4] or found[5]
+    return (left, right) if found[3] == "<=" else (right, left)
+
+
+def as_distance(kind: Kind, lower: str) -> dict[str, Any]:
+    """The kind of a column that is measured by its distance from another, and never below it.
+
+    Its own bounds go: those of a distance are others.
+
+    >>> as_distance("date", "day")
+    {'type': 'date', 'synthdp': {'relative_to': 'day', 'minimum': 0}}
+    """
+    field: dict[str, Any] = {**kind} if isinstance(kind, Mapping) else {"type": kind}
+    own = dict(field.get("synthdp") or {})
+    if own.get("relative_to") != lower:
+        own |= {"relative_to": lower, "minimum": 0}
+        bounds = field.pop("constraints", None) or {}
+        kept = {key: bounds[key] for key in bounds if key not in ("minimum", "maximum")}
+        field |= {"constraints": kept} if kept else {}
+    minimum = own.get("minimum")
+    own["minimum"] = max(minimum, 0) if isinstance(minimum, int | float) else 0
+    return field | {"synthdp": own}
+
+
 def _text(answers: Answers, name: str) -> str:
     return next(iter(answers.get(name, ())), "").strip()
 

@@ -19,9 +19,25 @@ def test_they_hold_for_all_columns_that_list_none_of_their_own():
     }
     words = {name: column.missing_values for name, column in open_columns.items()}
     assert words == {"age": ("", "-"), "job": ("", "-"), "years": ("", "none")}
-    # whether values are missing is learnt as without them: nobody said it of one column
-    learns = {name: "missing" in column.open_parts for name, column in open_columns.items()}
-    assert learns == {"age": True, "job": True, "years": False}
+    # values are missing, then; but where nothing is said, that is learnt
+    assert all("missing" not in column.open_parts for column in open_columns.values())
+    for words in ({}, {"synthdp": {"missingValues": [""]}}):
+        alone = OpenSchema.from_dict(schema_of_kinds(words | KINDS)).open_columns
+        assert all("missing" in column.open_parts for column in alone)
+
+
+def test_a_column_that_is_never_missing_stays_so():
+    never = {"type": "integer", "constraints": {"minimum": 0, "maximum": 9, "required": True}}
+    kinds = {
+        "synthdp": {"missingValues": ["", "-"]},
+        "rooms": never,
+        "id": "id",
+        "job": "categorical",
+    }
+    rooms, made_up, job = schema_of_kinds(kinds)["fields"]
+    assert "missingValues" not in rooms
+    assert "missingValues" not in made_up
+    assert job["missingValues"] == ["", "-"]
 
 
 def test_a_misspelt_key_is_refused():

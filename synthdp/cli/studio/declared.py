@@ -16,7 +16,8 @@ from synthdp.core.files.json_files import write_json
 from synthdp.linked.package.kinds import kinds_in, kinds_in_order, with_kinds
 from synthdp.linked.package.package import Package
 from synthdp.release.on_demand import OnDemand
-from synthdp.schema.keys import OWN
+from synthdp.schema.keys import OWN, RELATIVE
+from synthdp.schema.rule_answers import as_distance, ordered_pair
 
 Kind: TypeAlias = Mapping[str, Any] | str | None
 """What a kinds file says of a column; None if nothing yet."""
@@ -83,9 +84,9 @@ def save_kinds(
     words = missing_words(visit) if missing is None else re.split("[,;]", missing)
     words = [word for word in dict.fromkeys(map(str.strip, words)) if word]
     if visit.project.is_linked:
-        changed = [with_kinds(each, tables[each["name"]], rules=rules) for each in resources(visit)]
-        for each in changed:
-            each["schema"] |= {"missingValues": ["", *words]}
+        said = {"missingValues": ["", *words]}
+        listed = [{**each, "schema": each["schema"] | said} for each in resources(visit)]
+        changed = [with_kinds(each, tables[each["name"]], rules=rules) for each in listed]
         content = {**content, "resources": changed}
     else:
         own, content = own | {"dialect": visit.project.dialect}, in_order(visit, tables[""])
@@ -104,14 +105,37 @@ def in_order(visit: Visit, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
         raise InWordsError(visit.texts("people.may_lack", name=order)) from None
 
 
-def save_checked(visit: Visit, content: Mapping[str, Any], rules: list[Any]) -> None:
+def distances(
+    tables: dict[str, dict[str, Kind]], rules: list[Any], taken: Any = None
+) -> tuple[dict[str, dict[str, Kind]], list[Any]]:
+    """The kinds and rules, without rules that follow from a column's distance from another: where it
+    is measured so, or for the rule that was ``taken``.
+    """
+    kept = []
+    for rule in rules:
+        lower, upper = ordered_pair(rule) or ("", "")
+        table, _, of_table = upper.rpartition(".") if "" not in tables else ("", "", upper)
+        name = lower.removeprefix(f"{table}.") if table else lower
+        kind = tables.get(table, {}).get(of_table)
+        own = kind.get(OWN) if isinstance(kind, Mapping) else None
+        if kind and name in tables[table] and (rule is taken or (own or {}).get(RELATIVE) == name):
+            tables[table][of_table] = as_distance(kind, name)
+        else:
+            kept.append(rule)
+    return tables, kept
+
+
+def save_checked(
+    visit: Visit, content: Mapping[str, Any], rules: list[Any], *, taken: Any = None
+) -> None:
     """Write other rules or bounds on rows, unless they contradict each other or what is declared of
-    the columns; then raises what refuses them, and nothing is changed.
+    the columns; then raises what refuses them, and nothing is changed. Of the rule that is ``taken``
+    see `distances`.
     """
     former = content_of(visit)
     try:
         save_content(visit, content)
-        save_kinds(visit, kinds_of(visit), rules)
+        save_kinds(visit, *distances(kinds_of(visit), rules, taken))
         check(visit)
     except SynthdpError:
         save_content(visit, former)

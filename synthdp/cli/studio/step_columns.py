@@ -8,6 +8,7 @@ from synthdp.cli.studio.declared import (
     Kind,
     check,
     checked,
+    distances,
     kinds_of,
     missing_words,
     resources,
@@ -83,7 +84,7 @@ def save_columns(visit: Visit) -> str:
             filled[table][name] = kind_of_answers(_with_usual(visit, said))
     visit = visit.saved()
     words = visit.text("missing") if "missing" in visit.form else None
-    save_kinds(visit, filled, rules_of(visit), missing=words)
+    save_kinds(visit, *distances(filled, rules_of(visit)), missing=words)
     if visit.action != "go_on":
         return "/columns"
     if not visit.project.is_linked:  # whose keys are named in the next step

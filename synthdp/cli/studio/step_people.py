@@ -24,8 +24,9 @@ from synthdp.cli.studio.step_columns import places_of
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
 from synthdp.report.metrics.rule_breaks import rule_text
-from synthdp.schema.keys import OWN
-from synthdp.schema.rule_answers import COMPARED, FORMS
+from synthdp.schema.keys import OWN, RELATIVE
+from synthdp.schema.questions import is_ordered
+from synthdp.schema.rule_answers import COMPARED, FORMS, ordered_pair
 
 UNITS = ("several", "unit", "max_rows", "order")
 """What is asked of persons; it is not saved with a rule, but stays typed."""
@@ -42,7 +43,11 @@ def people_view(visit: Visit) -> dict[str, Any]:
     return {
         "columns": list(columns_of(visit)),
         "forms": FORMS if tables else FORMS[:-1],
-        "rules": {id_: rule_text(rule, words) for id_, (_, rule) in _numbered(visit).items()},
+        "rules": [
+            (id_, rule_text(rule, words), _distance_of(visit, rule))
+            for id_, (_, rule) in _numbered(visit).items()
+        ],
+        "relatives": _relatives(visit),
         "builder": builder(visit),
         "places": places_of(visit),
         "compared": COMPARED,
@@ -64,15 +69,36 @@ def save_people(visit: Visit) -> str:
         others = [each for each in visit.form if each not in ("key", "version", "action", "cases")]
         kept = [(name, text) for name in others for text in visit.texts_of(name)]
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
+    taken = rules.get(visit.action.replace("distance", "remove"), ("", None))[1]
     if visit.action == "add":
         rules["add"] = rule_of(visit)
-    elif visit.chosen(rules):
+    elif not visit.action.startswith("distance-") and visit.chosen(rules):
         del rules[visit.action]
     content = _typed(visit)
     if visit.project.is_linked:
         content |= {"resources": [_limited(each, rules.values()) for each in content["resources"]]}
-    save_checked(visit.saved(), content, [rule for table, rule in rules.values() if not table])
+    kept = [rule for table, rule in rules.values() if not table]
+    save_checked(visit.saved(), content, kept, taken=taken)
     return f"/people?{urlencode(_typed_units(visit))}#rules"
+
+
+def _distance_of(visit: Visit, rule: Any) -> tuple[str, str] | None:
+    """The columns of a rule that a distance between them would say better, the lower one first."""
+    pair, kinds = ordered_pair(rule), columns_of(visit)
+    names = [f"{name}".rpartition(".")[0] for name in pair or ()] if visit.project.is_linked else ()
+    is_one_table = len({*names}) < 2 and not any(each.startswith("other ") for each in names)
+    return (
+        pair
+        if pair and is_one_table and all(is_ordered(kinds.get(each)) for each in pair)
+        else None
+    )
+
+
+def _relatives(visit: Visit) -> list[tuple[str, str]]:
+    """The columns that are measured by their distance from another, with that one."""
+    kinds = [each for table in kinds_of(visit).values() for each in table.items()]
+    owns = [(name, kind.get(OWN) or {}) for name, kind in kinds if isinstance(kind, Mapping)]
+    return [(name, own[RELATIVE]) for name, own in owns if RELATIVE in own]
 
 
 def _typed_units(visit: Visit) -> dict[str, str]:

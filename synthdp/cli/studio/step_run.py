@@ -45,6 +45,17 @@ _MENDED = {
 }
 """In which step an error of a run is mended, by its code."""
 
+_FIELD = {
+    **dict.fromkeys(("C01", "C02"), "missing"),
+    **dict.fromkeys(("C03", "C05"), "levels"),
+    "C04": "kind",
+    "C07": "minimum",
+    "C08": "decimals",
+    "C16": "bins",
+}
+"""Which input of a column mends a caution, by its code."""
+
+_SHARE = re.compile(r"about ([0-9.]+)(?: to ([0-9.]+))? %")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
 
@@ -56,10 +67,7 @@ def run_view(visit: Visit) -> dict[str, Any]:
     return {
         "state": state,
         "progress": progress,
-        "cautions": [
-            (caution_code(text), text, _named(text, places))
-            for text in grouped(result.get("cautions", ()))
-        ],
+        "cautions": [_card(text, places) for text in grouped(result.get("cautions", ()))],
         "result": result,
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": sum(_spent(visit)),
@@ -100,6 +108,18 @@ def is_outdated(visit: Visit) -> bool:
     """Whether there is a result of what was declared before it was changed."""
     name, said = PACKAGE if visit.project.is_linked else KINDS, visit.studio.public
     return visit.run.state == DONE and said(f"{visit.run.name}/{name}") not in ({}, said(name))
+
+
+def _card(text: str, places: Mapping[str, str]) -> dict[str, Any]:
+    """A caution, with what it is about, how many records, and which input mends it."""
+    code, share = caution_code(text), _SHARE.search(text)
+    return {
+        "code": code,
+        "text": text,
+        "columns": _named(text, places),
+        "shares": [float(each) for each in share.groups() if each] if share else [],
+        "field": _FIELD.get(code, ""),
+    }
 
 
 def _named(text: str, places: Mapping[str, str]) -> list[tuple[str, str]]:

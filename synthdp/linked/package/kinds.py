@@ -5,7 +5,7 @@ from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.linked.package.qualified import OTHER
-from synthdp.schema.keys import OWN
+from synthdp.schema.keys import OWN, RELATIVE
 from synthdp.schema.kinds import IGNORE, schema_of_kinds
 from synthdp.schema.open_parts import derivable, is_closable
 from synthdp.schema.rules.rules import settled_names
@@ -33,8 +33,11 @@ def kinds_in(resource: Mapping[str, Any]) -> dict[str, Any]:
     """
     schema = resource["schema"]
     kinds: dict[str, Any] = dict.fromkeys(schema.get(OWN, {}).get("ignore", ()), IGNORE)
+    words = schema.get("missingValues")
     for declared in schema["fields"]:
-        kinds[declared["name"]] = _kind(declared) if declared.get("type") else None
+        is_of_all = words is not None and declared.get("missingValues") == words
+        own = {key: declared[key] for key in declared if not (is_of_all and key == "missingValues")}
+        kinds[declared["name"]] = _kind(own) if declared.get("type") else None
     return kinds
 
 
@@ -51,10 +54,14 @@ def kinds_of_rules(
         f"{table}.{name}" if table else name: kind
         for table, kinds in tables.items()
         for name, kind in kinds.items()
-        if kind != IGNORE
+        if kind != IGNORE and not _is_relative(kind)  # of which no rule can be
     }
     others = {name: kind for name, kind in modelled.items() if name.partition(".")[0] in hanging}
     return modelled | {f"{OTHER}{name}": kind for name, kind in others.items()}
+
+
+def _is_relative(kind: Any) -> bool:
+    return isinstance(kind, Mapping) and RELATIVE in (kind.get(OWN) or {})
 
 
 def kinds_in_order(kinds: Mapping[str, Any], *, unit: str, order: str) -> dict[str, Any]:
@@ -116,6 +123,7 @@ def with_kinds(
     schema, keys = resource["schema"], keys_of(resource)
     fields = {each["name"]: each for each in schema["fields"]}
     ignored = [name for name, kind in kinds.items() if kind == IGNORE and name not in keys]
+    words = {OWN: {key: schema[key] for key in ("missingValues",) if key in schema}}
     for name, kind in kinds.items():
         if name in keys:
             field = fields.get(name, {"name": name})
@@ -123,7 +131,7 @@ def with_kinds(
         elif kind is None:
             fields[name] = {"name": name, "type": None}
         elif kind != IGNORE:
-            (field,) = schema_of_kinds({name: kind})["fields"]
+            (field,) = schema_of_kinds({**words, name: kind})["fields"]
             own = dict(field.get(OWN) or {})
             is_settled = f"{resource['name']}.{name}" in settled and is_closable(field)
             if is_settled or own.get("derive") is False:  # which a package says by saying nothing

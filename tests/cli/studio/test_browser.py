@@ -204,10 +204,10 @@ def test_the_sample_from_its_kinds(browser, started, tmp_path):
     person.press("action", "go_on", leads="/run")
     runs(person)
     assert "(1, 1e-07)-differential privacy" in person.text()
-    mend = "document.querySelector('.cards a[href=\"/columns#c0-9\"]')"
+    mend = "document.querySelector('.cards a[href=\"/columns#c0-9.levels\"]')"
     assert person.browser.run(f"!!{mend}")
     person.browser.run(f"{mend}.click()")
-    person.until("document.activeElement.id === 'c0-9.kind'")
+    person.until("document.activeElement.id === 'c0-9.levels'")
 
 
 def test_linked_tables(browser, started, tmp_path):

@@ -291,6 +291,34 @@ def test_rules_are_checked_at_once(client, place):
     assert "constraints" not in kinds_in(place)["synthdp"]
 
 
+def test_a_rule_between_two_dates_is_offered_as_a_distance_and_then_superfluous(client, place):
+    declared(client, **{"c0-2.kind": "integer", "c0-2.minimum": "0", "c0-2.maximum": "9"})
+    rule = {"rule": "check", "column": ["Größe", "Alter"], "compared": "<="}
+    rule |= {"0.side": "left", "1.side": "right"}
+    posted(client, "/people", action="add", **rule)
+    assert kinds_in(place)["synthdp"]["constraints"] == [{"check": "Größe <= Alter"}]
+    assert "als Abstand von" in client.get("/people?language=de").text
+    client.get("/people?language=en")
+    posted(client, "/people", action="distance-0")
+    assert "constraints" not in kinds_in(place)["synthdp"]
+    field = {"type": "integer", "synthdp": {"relative_to": "Größe", "minimum": 0}}
+    assert kinds_in(place)["Alter"] == field
+    page = client.get("/people").text
+    assert "“Alter” is measured by its distance from “Größe”" in page
+    assert 'name="column" value="Alter"' not in page  # no rule can be about it
+
+
+def test_a_rule_that_a_distance_says_goes_when_the_distance_is_declared(client, place):
+    declared(client, **{"c0-2.kind": "integer"})
+    rule = {"rule": "check", "column": ["Größe", "Alter"], "compared": "<="}
+    posted(client, "/people", action="add", **rule, **{"0.side": "left", "1.side": "right"})
+    relative = {"c0-1.kind": "integer", "c0-1.relative_to": "Größe", "c0-1.maximum": "50"}
+    assert posted(client, "/columns", action="go_on", **relative).headers["location"] == "/people"
+    assert "constraints" not in kinds_in(place)["synthdp"]
+    own = {"relative_to": "Größe", "maximum": 50, "minimum": 0}
+    assert kinds_in(place)["Alter"] == {"type": "integer", "synthdp": own}
+
+
 def test_every_form_of_rule_is_clicked_together(client, place):
     more = {"c0-3.kind": "categorical", "c0-3.levels": "x\ny", "c0-2.minimum": "0"}
     more |= {"c0-2.maximum": "90", "c0-1.bins": "99"}
@@ -677,18 +705,52 @@ def test_the_budget_asks_in_few_words_and_folds_the_rest(client, language):
     assert "999999" not in page
 
 
-def test_a_result_of_what_was_changed_since_says_so(client, place):
-    budgeted(client)
-    folder = place / "people.studio" / "run-1"
+def made_run(place, number=1, **result):
+    """A run as if it had been made, with what it says."""
+    folder = place / "people.studio" / f"run-{number}"
     folder.mkdir()
     (folder / "kinds.json").write_bytes((folder.parent / "kinds.json").read_bytes())
     project = json.loads((folder.parent / "project.json").read_text())
-    changed = project | {"run": 1, "walked": 6}
+    changed = project | {"run": number, "walked": 6}
     (folder.parent / "project.json").write_text(json.dumps(changed))
     (folder / "command.json").write_text(json.dumps({"arguments": ["run"], "process": 0}))
-    (folder / "result.json").write_text(json.dumps({"is_private": False, "guarantee": "none"}))
+    made = {"is_private": False, "guarantee": "none"} | result
+    (folder / "result.json").write_text(json.dumps(made))
     (folder / "publish").mkdir()
     (folder / "publish" / "certificate.html").write_text("as it was made")
+
+
+def test_a_caution_says_how_many_and_leads_to_the_field_that_mends_it(client, place):
+    budgeted(client)
+    unread = (
+        "column 'Alter': about 6.6 % of the records have no value, or one that is no number; drawn rows "
+        "have values of the others in its place; if that is not so in your table, declare how it is "
+        "written: decimalChar, groupChar, bareNumber, missingValues, or set constraints.required to "
+        "false if values may be missing"
+    )
+    rare = (
+        "column 'Ort': about 80 % of the records have none of its other levels and became 'andere'; if "
+        "that is not so in your table, list the levels as they are spelt there: constraints.enum"
+    )
+    alike = [rare.replace("Ort", "Größe").replace("80", "85")]
+    made_run(place, cautions=[unread, rare, *alike])
+    client = studio_client(place)[0]
+    page = unescape(client.get("/run?language=de").text)
+    assert 'class="cards"' in page, page[:900]
+    first, second = re.findall("<article.*?</article>", page, re.DOTALL)
+    assert "Das sind etwa 6,6 % der Datensätze." in first.partition("<details")[0]
+    assert "Das sind etwa 80 - 85 % der Datensätze." in second.partition("<details")[0]
+    assert 'href="/columns#c0-1.missing"' in first
+    assert "Alter berichtigen: Wörter für „fehlt“" in first
+    assert 'href="/columns#c0-0.levels"' in second
+    columns = client.get("/columns").text
+    assert 'id="c0-1.missing"' in columns
+    assert 'id="c0-0.levels"' in columns
+
+
+def test_a_result_of_what_was_changed_since_says_so(client, place):
+    budgeted(client)
+    made_run(place)
     said, client = "as they were before they were changed", studio_client(place)[0]
     assert 'data-state="done"' in client.get("/run").text
     assert not any(said in client.get(f"/{step}").text for step in ("run", "look", "take"))

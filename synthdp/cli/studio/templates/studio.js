@@ -62,9 +62,15 @@ addEventListener("formdata", (event) => {
   for (const [name, text] of new FormData(said)) if (!["key", "version"].includes(name)) event.formData.append(name, text);
 });
 
-// A column that something leads to, or what was refused, has the focus; and forms are sent once.
-const target = document.getElementById(location.hash.slice(1)), alert = document.querySelector("main > [role=alert]");
-addEventListener("load", () => setTimeout(() => (alert ?? target?.querySelector("select, input:not([type=hidden])"))?.focus()));
+// What something leads to, or what was refused, is opened and has the focus; forms are sent once.
+const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+const alert = document.querySelector("main > [role=alert]");
+for (let each = target; each; each = each.parentElement) if (each.open === false) each.open = true;
+addEventListener("load", () => setTimeout(() => {
+  const inputs = "select, textarea, input:not([type=hidden], [name=some])";
+  const found = target?.matches(inputs) ? target : target?.querySelector(inputs);
+  (alert ?? found)?.focus();
+}));
 for (const form of document.forms) form.addEventListener("submit", () => {
   typed = null;
   setTimeout(() => { for (const each of form.elements) each.disabled ||= each.type === "submit"; });
