@@ -45,6 +45,8 @@ from synthdp.mechanisms.privbayes import independent_families as independent_fam
 from synthdp.mechanisms.privbayes import with_most_parents as with_most_parents
 from synthdp.mechanisms.privmrf import PrivMRF as PrivMRF
 from synthdp.mechanisms.rap import RAP as RAP
+from synthdp.mechanisms.several import Several as Several
+from synthdp.mechanisms.several import TablePart as TablePart
 from synthdp.mechanisms.shared.allocation import Demand as Demand
 from synthdp.mechanisms.shared.allocation import measurement_shares as measurement_shares
 from synthdp.mechanisms.shared.allocation import predicted_error as predicted_error

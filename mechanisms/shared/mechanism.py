@@ -40,6 +40,11 @@ class Mechanism(ABC):
     parameter then. 1 of all others, and of those that ask nothing else.
     """
 
+    @property
+    def parts(self) -> "tuple[Mechanism, ...]":
+        """The mechanisms that it is made of, if each of them measures for a part of the budget."""
+        return ()
+
     def check(self, domain: Domain, workload: Workload) -> None:
         """Raise `ParameterError` if the mechanism cannot handle a domain or workload; called before
         anything is paid for.

@@ -6,6 +6,7 @@ from math import sqrt
 
 from synthdp.core.errors import ParameterError
 from synthdp.inference.engine import Engine
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.release.certificate.fit_facts import changed_parameters
 from synthdp.release.registry import as_engine
 
@@ -70,8 +71,8 @@ def _quick(engine: Engine) -> Engine:
     return limited
 
 
-def labelled(engine: Engine) -> str:
-    """The name of an engine, with the parameters that are not its defaults.
+def labelled(engine: Engine | Mechanism) -> str:
+    """The name of an engine or a mechanism, with the parameters that are not its defaults.
 
     >>> from synthdp.inference import MixtureEngine
     >>> labelled(MixtureEngine(n_components=50))

@@ -23,6 +23,7 @@ from synthdp.core.reporting import Report
 from synthdp.inference.arrays import Codes
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
+from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.choice import MARGIN, chosen_place, labelled
@@ -47,10 +48,13 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The model that was taken, what fitted it, the table that it draws, and what certificates say."""
+    """The model that was taken, what fitted it to what, the table that it draws, and what
+    certificates say.
+    """
 
     engine: Engine
     model: Model
+    measurements: Sequence[LinearMeasurement]
     drawn: Drawn
     stated: Mapping[str, Any]
 
@@ -58,8 +62,10 @@ class Choice:
 @final
 @dataclass(frozen=True, kw_only=True)
 class _Candidate:
+    label: str
     engine: Engine
     model: Model
+    measurements: Sequence[LinearMeasurement]
     drawn: Drawn
 
 
@@ -73,13 +79,14 @@ def chosen_model(
     carried: Sequence[LinearMeasurement] = (),
     default: Engine,
     engines: Sequence[Engine],
+    mechanisms: Sequence[Mechanism] = (),
     known: "Sequence[KnownMarginal]" = (),
     rho: Fraction,
     checked: CheckedTable,
     report: Report,
 ) -> Choice:
-    """Fit measurements by some more engines, and take the best model by noisy scores, for at most
-    ``rho``.
+    """Fit measurements by some more engines, and those of each of several mechanisms alone, and take
+    the best model by noisy scores, for at most ``rho``.
 
     Parameters
     ----------
@@ -95,6 +102,8 @@ def chosen_model(
         What else fits. One that cannot, as its model would be too large, is left out, and so is one
         whose model draws the same table as an earlier one. Whatever goes wrong with one of them,
         what was paid for is not lost.
+    mechanisms
+        Which ones measured, if there were several (`synthdp.mechanisms.several`).
     known
         Published marginals, which all models meet.
     rho
@@ -105,15 +114,28 @@ def chosen_model(
         Told about each fit.
     """
     candidates = [
-        _Candidate(engine=default, model=model, drawn=drawn_to_measure(model, unused, checked))
+        _Candidate(
+            label=labelled(default),
+            engine=default,
+            model=model,
+            measurements=measurements,
+            drawn=drawn_to_measure(model, unused, checked),
+        )
     ]
+    rivals: list[tuple[str, Engine, Sequence[LinearMeasurement]]] = [
+        (f"{labelled(mechanism)} alone", default, own)
+        for mechanism, own in zip(
+            mechanisms, _own_measurements(measurements, model, mechanisms), strict=True
+        )
+    ]
+    rivals += [(labelled(engine), engine, measurements) for engine in engines]
     left_out = []
-    for engine in engines:
+    for label, engine, fitted_to in rivals:
         candidate = _candidate(
-            engine, known, schema, [*measurements, *carried], unused, checked, report
+            label, engine, fitted_to, carried, known, schema, unused, checked, report
         )
         if candidate is None:
-            left_out.append(labelled(engine))
+            left_out.append(label)
             continue
         # What the mechanism says of what it measured holds of every model.
         candidate.model.cautions += model.cautions
@@ -133,27 +155,54 @@ def chosen_model(
     chosen = candidates[place]
     said = [
         {
-            "engine": labelled(candidate.engine),
+            "engine": candidate.label,
             "error": None if stddev is None else max(errors[number], 0.0),
         }
         for number, candidate in enumerate(candidates)
     ]
     stated = {
-        "chosen": labelled(chosen.engine),
-        "default": labelled(default),
+        "chosen": chosen.label,
+        "default": candidates[0].label,
         "candidates": said,
         "stddev": stddev,
         "margin": MARGIN,
         "left_out": left_out,
     }
-    return Choice(engine=chosen.engine, model=chosen.model, drawn=chosen.drawn, stated=stated)
+    chosen.model.findings |= model.findings
+    return Choice(
+        engine=chosen.engine,
+        model=chosen.model,
+        measurements=chosen.measurements,
+        drawn=chosen.drawn,
+        stated=stated,
+    )
+
+
+def _own_measurements(
+    measurements: Sequence[LinearMeasurement], model: Model, mechanisms: Sequence[Mechanism]
+) -> list[list[LinearMeasurement]]:
+    """For each of several mechanisms what it measured, and what the others did of single columns."""
+    if not mechanisms:
+        return []
+    subsets = []
+    start = 0
+    # In the order in which they measured.
+    for said in cast(list[Mapping[str, int]], model.findings["mechanisms"]):
+        end = start + said["n_measurements"]
+        others = (*measurements[:start], *measurements[end:])
+        shared = [each for each in others if len(each.clique) == 1 and not each.groups]
+        subsets.append([*measurements[start:end], *shared])
+        start = end
+    return subsets
 
 
 def _candidate(
+    label: str,
     engine: Engine,
+    measurements: Sequence[LinearMeasurement],
+    carried: Sequence[LinearMeasurement],
     known: "Sequence[KnownMarginal]",
     schema: Schema,
-    measurements: Sequence[LinearMeasurement],
     unused: Unused,
     checked: CheckedTable,
     report: Report,
@@ -164,11 +213,14 @@ def _candidate(
     try:
         # Of the model that is taken the certificate says how its fit ended.
         with warnings.catch_warnings(action="ignore", category=FitWarning):
-            model = fit_model(meeting(engine, known), schema, measurements, report=report)
+            fitter = meeting(engine, known)
+            model = fit_model(fitter, schema, [*measurements, *carried], report=report)
         drawn = drawn_to_measure(model, unused, checked)
     except (ArithmeticError, MemoryError, SynthdpError, ValueError):
         return None
-    return _Candidate(engine=engine, model=model, drawn=drawn)
+    return _Candidate(
+        label=label, engine=engine, model=model, measurements=measurements, drawn=drawn
+    )
 
 
 def _same(one: Codes, other: Codes) -> bool:

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The model of a release, what fitted it, the table that it draws if it is kept, and what
+    """The model of a release, what fitted it to what, the table that it draws if it is kept, and what
     certificates say.
     """
 
     model: Model
     engine: Engine
+    measurements: Sequence[LinearMeasurement]
     drawn: Drawn | None
     stated: Mapping[str, object]
 
@@ -91,12 +92,14 @@ def compared(
             carried=carried,
             default=engine,
             engines=settings.choose,
+            mechanisms=settings.mechanism.parts,
             known=known,
             rho=for_choice,
             checked=checked,
             report=report,
         )
         engine, model, drawn = choice.engine, choice.model, choice.drawn
+        measurements = choice.measurements
         stated["choice"] = choice.stated
         if for_quality:
             # Where models draw the same table there is nothing to ask: quality has the more.
@@ -127,4 +130,6 @@ def compared(
         if settings.accept is not None:
             stated["acceptance"] = verdicts(settings.accept, None if is_hidden else quality)
     kept = None if drawn is None else kept_table(drawn)
-    return Compared(model=model, engine=engine, drawn=kept, stated=stated)
+    return Compared(
+        model=model, engine=engine, measurements=measurements, drawn=kept, stated=stated
+    )

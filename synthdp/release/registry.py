@@ -2,6 +2,7 @@
 read the names.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from synthdp.core.errors import ParameterError, SynthdpError
@@ -37,6 +38,9 @@ ENGINES = {
     "relaxed-tabular": "synthdp.inference.engines.relaxed_tabular:RelaxedTabularEngine",
 }
 
+SEVERAL = "synthdp.mechanisms.several:Several"
+"""What is made of a list of mechanisms."""
+
 BASELINES = {"columns": "synthdp.inference.engines.columns:ColumnsEngine"}
 """Engines that are there to be compared with: they do not follow all that was measured."""
 
@@ -61,8 +65,15 @@ def engine_named(name: str) -> "Engine":
     return engine
 
 
-def as_mechanism(mechanism: "str | Mechanism") -> "Mechanism":
-    """A mechanism, or the one of that name; raises `ParameterError` if it is neither."""
+def as_mechanism(mechanism: "str | Mechanism | Sequence[str | Mechanism]") -> "Mechanism":
+    """A mechanism, the one of that name, or one of several: a list, or names with commas between
+    them. Raises `ParameterError` if it is none of these.
+    """
+    if isinstance(mechanism, str) and "," in mechanism:
+        mechanism = [name.strip() for name in mechanism.split(",")]
+    if isinstance(mechanism, Sequence) and not isinstance(mechanism, str):
+        several: Mechanism = import_named(SEVERAL)(mechanisms=tuple(map(as_mechanism, mechanism)))
+        return several
     if isinstance(mechanism, str):
         return mechanism_named(mechanism)
     if not callable(getattr(mechanism, "release", None)):

@@ -109,12 +109,14 @@ class Release:
             raise ParameterError(
                 f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
             )
-        if settings.choose and not has_quality:
+        has_choice = bool(settings.choose or settings.mechanism.parts)
+        if has_choice and not has_quality:
+            called = settings.spelling.of("choose" if settings.choose else "mechanism")
             raise ParameterError(
-                f"{settings.spelling.of('choose')}: models are compared by tables that they draw; ask for rows"
+                f"{called}: models are compared by tables that they draw; ask for rows"
             )
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
-        self._choice_share = Fraction(CHOICE_SHARE if settings.choose else 0)
+        self._choice_share = Fraction(CHOICE_SHARE if has_choice else 0)
         self._is_whole = ledger is None
         self._schema = as_schema(schema)
         if settings.weight is not None or self._schema.weight is not None:
@@ -314,6 +316,7 @@ class Release:
             said: Mapping[str, object] = {}
             drawn: Drawn | None = None
             found: list[str] = []
+            fitted_to: Sequence[LinearMeasurement] = table.released
             carried: Sequence[LinearMeasurement] = () if drifting is None else drifting.carried
             if (reserved or for_choice) and model is not None:
                 private = self._private(counts, placed, ledger, observer)
@@ -334,7 +337,7 @@ class Release:
                         report=report,
                     )
                 model, drawn, said = compared.model, compared.drawn, compared.stated
-                self._fitted_by = compared.engine
+                self._fitted_by, fitted_to = compared.engine, compared.measurements
             if self._known and model is not None:
                 drawn = drawn or self._drawn(model)
                 unspent = float(table.ledger.remaining / self._ledger.budget)
@@ -345,7 +348,9 @@ class Release:
                 moved = {**self._prior.stated(self._ledger), "moved": drifting.findings}
                 said = {**said, "prior": moved}
             found += self._of_weights(schema, model, [*table.released, *carried])
-            synthesis = self._synthesis(schema, table, model, said, drawn, found, carried)
+            synthesis = self._synthesis(
+                schema, table, model, said, drawn, found, carried, fitted_to
+            )
             self._kept.end()
             return synthesis
         # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
@@ -556,11 +561,12 @@ class Release:
         drawn: Drawn | None = None,
         found: Sequence[str] = (),
         carried: Sequence[LinearMeasurement] = (),
+        fitted_to: Sequence[LinearMeasurement] | None = None,
     ) -> Synthesis:
         statement = self._certificate(schema, model, table.released, table.unread, found)
         return Synthesis(
             schema=schema,
-            measurements=table.released,
+            measurements=table.released if fitted_to is None else fitted_to,
             model=model,
             certificate=statement | dict(said),
             drawn=drawn,

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 Released = TypeVar("Released")
 
+SEVERAL = "several"
+"""The name of several mechanisms in one run, which is no name that anybody gives."""
+
 NOT_CHOSEN = (
-    "engines were to be compared, and a rescued release is fitted without a choice: finish the run "
+    "models were to be compared, and a rescued release is fitted without a choice: finish the run "
     "with its journal, or refit the release by the engine that you want"
 )
-"""Said of what is rescued of a run with ``choose``."""
+"""Said of what is rescued of a run that chooses among models."""
 
 
 def rescued(
@@ -101,7 +104,8 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         learnt = [learnt_in(note) for note in kept.notes]
         columns = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
-        findings += [NOT_CHOSEN] if kept.header["settings"].get("choose") else []
+        asked = kept.header["settings"]
+        findings += [NOT_CHOSEN] if asked.get("choose") or asked["mechanism"] == SEVERAL else []
         closed = closed_so_far(facts.schema, columns)
         # A run may have stopped while it was learning. What it had learnt is worth keeping, but
         # there is no table yet that could be counted.

@@ -27,6 +27,7 @@ from synthdp.release.settings import (
 )
 
 WorkloadLike: TypeAlias = Workload | Mapping[str, Any] | str | PathLike[str] | None
+MechanismLike: TypeAlias = str | Mechanism | Sequence[str | Mechanism]
 ChoiceLike: TypeAlias = str | Sequence[str | Engine] | None
 AboutLike: TypeAlias = Mapping[str, Any] | str | PathLike[str] | None
 KnownLike: TypeAlias = Any
@@ -130,7 +131,7 @@ class RunSettings:
         *,
         epsilon: float,
         delta: float,
-        mechanism: str | Mechanism = "auto",
+        mechanism: MechanismLike = "auto",
         workload: WorkloadLike = None,
         target: str | None = None,
         engine: str | Engine | None = None,
@@ -159,13 +160,19 @@ class RunSettings:
             called=(spelling.of("unit"), spelling.of("max_rows_per_unit")),
         )
         mechanism = as_mechanism(mechanism)
+        fitter = as_engine(mechanism.default_engine if engine is None else engine)
+        if mechanism.parts and fitter.name == "graphical-model":
+            raise ParameterError(
+                f"{spelling.of('engine')}: a tree of all that several mechanisms measure may be too "
+                f"large; leave it out, or name it in {spelling.of('choose')}"
+            )
         settled: dict[str, object] = {
             "epsilon": epsilon,
             "delta": delta,
             "mechanism": mechanism,
             "workload": workload,
             "target": target,
-            "engine": as_engine(mechanism.default_engine if engine is None else engine),
+            "engine": fitter,
             "adjacency": as_adjacency(adjacency),
             "accounting": None if accounting is None else as_accounting(accounting),
             "unit": unit,
@@ -225,6 +232,11 @@ def check_combined(
     Traceback (most recent call last):
     synthdp.core.errors.ParameterError: target does not go with order; leave out one of the two
     """
+    if getattr(given.get("mechanism"), "parts", ()):
+        raise ParameterError(
+            f"{spelling.of('mechanism')}: several are for one table of which each row is by itself; "
+            "name one"
+        )
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
         if value is None or value is False or (isinstance(value, tuple) and not value):

@@ -39,7 +39,8 @@ def add_run(commands: Commands) -> None:
     option(
         parser,
         "--mechanism NAME",
-        f"mechanism: {listed(MECHANISMS)}; default: auto; see docs/mechanisms.md",
+        f"mechanism: {listed(MECHANISMS)}, or several with commas between them; default: auto; see "
+        "docs/mechanisms.md",
         default="auto",
     )
     option(

@@ -9,13 +9,12 @@ from synthdp.core.errors import CautionWarning
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
-from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.on_demand import OnDemand
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
-from synthdp.release.run_settings import ChoiceLike, RunSettings
+from synthdp.release.run_settings import ChoiceLike, MechanismLike, RunSettings
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.release.table_run import Finished, release_table
 from synthdp.schema.declared import Kinds
@@ -44,7 +43,7 @@ def synthesize(
     epsilon: float,
     delta: float,
     dialect: str | Mapping[str, Any] | None = None,
-    mechanism: str | Mechanism = "auto",
+    mechanism: MechanismLike = "auto",
     workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None,
     target: str | None = None,
     engine: str | Engine | None = None,
@@ -111,7 +110,7 @@ def synthesize(
         override those of the schema's own ``"dialect"``; see ``docs/files.md``.
     mechanism
         Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/mechanisms.md``) or a
-        `Mechanism`.
+        `Mechanism`; or a list of them, which share the budget. See ``docs/quality.md``.
     workload
         Which marginals the result should get right: a `Workload`, its JSON as a mapping or a file,
         or a text such as ``"2-way"``; by default all triples of columns (see `Workload.default`).

@@ -11,12 +11,11 @@ from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.linked.doors.synthesize import synthesize
-from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.result import Released, Result
-from synthdp.release.run_settings import ChoiceLike
+from synthdp.release.run_settings import ChoiceLike, MechanismLike
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.schema.declared import Kinds
 from synthdp.schema.open_schema import OpenSchema
@@ -69,7 +68,7 @@ class Synthesizer:
     epsilon: float
     delta: float
     dialect: str | Mapping[str, Any] | None = None
-    mechanism: str | Mechanism = "auto"
+    mechanism: MechanismLike = "auto"
     workload: Workload | Mapping[str, Any] | str | PathLike[str] | None = None
     target: str | None = None
     engine: str | Engine | None = None

@@ -256,5 +256,9 @@ def workload_facts(workload: Workload) -> dict[str, object]:
 
 def mechanism_facts(mechanism: Mechanism) -> dict[str, object]:
     """Name, source and public parameters of a mechanism."""
-    parameters = {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}  # type: ignore[arg-type]
+    parameters: dict[str, object] = (
+        {"mechanisms": [mechanism_facts(part) for part in mechanism.parts]}
+        if mechanism.parts
+        else {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}  # type: ignore[arg-type]
+    )
     return {"name": mechanism.name, "reference": mechanism.reference, "parameters": parameters}

@@ -5,7 +5,7 @@ nothing of privacy.
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.version import __version__
@@ -13,6 +13,9 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.mechanisms.shared.mechanism import Mechanism
 
 FORMAT = "synthdp-certificate/2"
 """Stands in every certificate; another number is another ``certificate.schema.json``."""
@@ -56,8 +59,8 @@ def fit_facts(
     }
 
 
-def changed_parameters(engine: Engine) -> dict[str, Any]:
-    """The parameters of an engine that are not its defaults, by name; of objects their texts, in
+def changed_parameters(engine: "Engine | Mechanism") -> dict[str, Any]:
+    """The parameters of an engine or a mechanism that are not its defaults, by name; of objects their texts, in
     lists.
 
     >>> from synthdp.inference import MixtureEngine
