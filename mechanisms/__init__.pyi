@@ -4,8 +4,8 @@ from synthdp.mechanisms.auto.auto import Auto as Auto
 from synthdp.mechanisms.auto.batch_plan import BatchPlan as BatchPlan
 from synthdp.mechanisms.auto.candidates import Candidates as Candidates
 from synthdp.mechanisms.auto.candidates import weakest_pair as weakest_pair
+from synthdp.mechanisms.auto.carrying import carried_tables as carried_tables
 from synthdp.mechanisms.auto.carrying import earlier_parts as earlier_parts
-from synthdp.mechanisms.auto.carrying import still_told as still_told
 from synthdp.mechanisms.auto.dependence import squared_strengths as squared_strengths
 from synthdp.mechanisms.auto.drifting import Drifting as Drifting
 from synthdp.mechanisms.auto.drifting import EarlierRelease as EarlierRelease

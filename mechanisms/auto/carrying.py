@@ -1,10 +1,9 @@
-"""What earlier measurements are still worth where parts of them moved: tables that tell each part of
-a residual as precisely as it is still known, and none more precisely.
+"""What earlier measurements are still worth where the population moved.
 
-A table of one noise tells all its parts (see `expected_loss`) with one precision. Where a column
-moved, the parts that it is in are known less well than the others. So a table is carried with the
-precision of its worst part; what the others are known better by is carried by its marginals, the
-widest ones first.
+A table of one noise estimates all parts of its residuals (see `expected_loss`) with one precision.
+Where a column moved, the parts that it is in are known less precisely than the others. So a table is
+carried with the precision of its worst part. Its marginals, the widest ones first, carry what the
+other parts are known better by. No part is carried with more precision than it is still known with.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,21 +30,21 @@ _USELESS = 1.0
 """Expected L1 norm of a marginal's noise and drift, as a share of the records, above which it is
 not carried.
 """
-_LEAST_TOLD = 0.05
-"""Of what is told of a part, the share that one table has to add to be carried: else marginals of
-marginals would pile up from year to year.
+_MIN_ADDED = 0.05
+"""A table is carried if it adds at least this share to the precision of one of its parts: else
+marginals of marginals would pile up from year to year.
 """
 
 
 @final
 class Earlier(NamedTuple):
-    """An earlier measurement, in records of this table, and what it tells."""
+    """An earlier measurement, in records of this table, and the parts that it estimates."""
 
     measurement: LinearMeasurement
     resolution: int
     """That of the marginals inside of it, too, as far as they have so many."""
     parts: Sequence[ResolvedClique]
-    """The parts of two columns or more; how columns moved is told elsewhere."""
+    """The parts of two columns or more: columns are measured anew."""
 
     @property
     def precision(self) -> float:
@@ -57,11 +56,11 @@ class Earlier(NamedTuple):
 def earlier_parts(
     resolved: Iterable[tuple[LinearMeasurement, int | None]], resolutions: Resolutions, scale: float
 ) -> list[Earlier]:
-    """What measurements tell, scaled to this table's number of records.
+    """Measurements with the parts that they estimate, scaled to this table's number of records.
 
     ``resolved`` has for each the number of its resolution, None for one that this table has not.
     """
-    told = []
+    earlier = []
     for measurement, number in resolved:
         finest = len(resolutions) - 1 if number is None else number
         scaled = LinearMeasurement(
@@ -71,27 +70,27 @@ def earlier_parts(
             measurement.coarsening,
         )
         parts = _parts(measurement.clique, finest, resolutions)
-        told.append(Earlier(scaled, finest, parts))
-    return told
+        earlier.append(Earlier(scaled, finest, parts))
+    return earlier
 
 
-def still_told(
+def carried_tables(
     earlier: Sequence[Earlier],
     moved: Callable[[ResolvedClique], float],
     resolutions: Resolutions,
     *,
     total: float,
 ) -> list[LinearMeasurement]:
-    """Tables that tell what is left of some earlier ones, those that tell nothing new left out.
+    """What is left of earlier tables after the drift, without those that add next to nothing.
 
     Parameters
     ----------
     earlier
-        What they tell.
+        The earlier tables.
     moved
         The squared L1 distance that a part moved, in squared records.
     resolutions
-        What tables are seen at.
+        The ways in which levels are merged.
     total
         Number of records.
     """
@@ -113,8 +112,8 @@ def still_told(
         unused.append((each, each.precision - precision))
         for part in each.parts:
             left[part] -= precision
-        tells = [precision >= _LEAST_TOLD * limits[part] for part in each.parts]
-        if any(tells) or not tells:
+        adds = [precision >= _MIN_ADDED * limits[part] for part in each.parts]
+        if any(adds) or not adds:
             carried.append((each.measurement, precision))
     carried += _marginals(unused, left, limits, resolutions)
     tables = [
@@ -145,10 +144,10 @@ def _marginals(
     limits: Precisions,
     resolutions: Resolutions,
 ) -> Iterator[tuple[LinearMeasurement, float]]:
-    """What the marginals of tables tell beyond them, the widest first; takes it off ``left``."""
+    """What marginals of tables add to them, the widest first; it is taken off ``left``."""
     candidates: dict[tuple[Clique, tuple[bytes, ...]], _Marginal] = {}
     for each, precision in unused:
-        if precision < _LEAST_TOLD * each.precision:
+        if precision < _MIN_ADDED * each.precision:
             continue
         table = each.measurement
         for size in range(len(table.clique) - 1, 1, -1):
@@ -162,7 +161,7 @@ def _marginals(
         candidates.items(), key=lambda item: -len(item[0][0])
     ):
         precision = min(sum(own for _, own in tables), *(left[part] for part in parts))
-        if all(precision < _LEAST_TOLD * limits[part] for part in parts):
+        if all(precision < _MIN_ADDED * limits[part] for part in parts):
             continue
         for part in parts:
             left[part] -= precision

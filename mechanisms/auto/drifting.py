@@ -5,9 +5,9 @@ What it measured is fitted beside what is measured now, with its own noise and, 
 drift since: of columns by how far they are from this table's, which is measured anyway; of pairs by
 scores that are paid for. All else here is post-processing of released values.
 
-Drift is told of a marginal beyond its columns (of residuals, see `expected_loss`). So each earlier
-marginal is first moved to where columns are now: by as much as its model moves when it is scaled to
-them.
+The drift of a marginal is what it moved beyond its columns (the drift of residuals, see
+`expected_loss`). So each earlier marginal is first moved to where columns are now: by as much as its
+model moves when it is scaled to them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,9 +29,9 @@ from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.carrying import (
     Earlier,
     averaged_marginal,
+    carried_tables,
     earlier_parts,
     is_useful,
-    still_told,
 )
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.residual_errors import expected_parts
@@ -113,7 +113,7 @@ class Drifting:
         self._known_shares: dict[Clique, FloatArray] = {}
         self._counted: dict[tuple[Clique, int | None], _Counts | None] = {}
         self._kept: Sequence[LinearMeasurement] = ()
-        self._look: _Look | None = None
+        self._pair_scores: _PairScores | None = None
         self._moved_pairs: list[dict[str, object]] = []
         self._pair_drift: float | None = None
         """Squared drift of all pairs, as a share of their squared dependences; None unscored."""
@@ -184,10 +184,10 @@ class Drifting:
         released by now.
         """
         self.compare_columns(released)
-        if self._look is not None and not self.has_moved:
+        if self._pair_scores is not None and not self.has_moved:
             # What was measured since says more of the drift than scores could.
             self._estimate_drift(released)
-        elif self._look is None:
+        elif self._pair_scores is None:
             # Of pairs no drift is known; columns are compared whatever noise hides, and those that
             # moved weigh next to nothing. Where noise hides how many records the earlier release
             # had, theirs is beyond all bounds once they are scaled: engines take no such column.
@@ -216,7 +216,7 @@ class Drifting:
         columns = survey.column_errors(
             {(name,): column.variance for name, column in self._columns.items()}
         )
-        # A total tells nothing of columns.
+        # A total says nothing about columns.
         resolved = [(m, _resolution(resolutions, m)) for m in self._measured if m.clique]
         planned = [
             (ResolvedClique(m.clique, number), m) for m, number in resolved if number is not None
@@ -244,7 +244,9 @@ class Drifting:
             each: _observed(resolutions.by_chance(*each, self._total), score, other, stddev)
             for (each, score), other in zip(scores.items(), explained, strict=True)
         }
-        self._look = _Look(resolutions, earlier_parts(resolved, resolutions, self._scale), scored)
+        self._pair_scores = _PairScores(
+            resolutions, earlier_parts(resolved, resolutions, self._scale), scored
+        )
         drift = self._estimate_drift(())
         self._pair_drift = sum(drift.by_pair.values()) / max(sum(strengths.values()), 1e-300)
         if self.has_moved:
@@ -269,8 +271,8 @@ class Drifting:
         """Estimate the drift of all pairs by their scores and by what was measured of them both
         times, and carry what is still worth it.
         """
-        assert self._look is not None
-        resolutions, earlier, scored = self._look
+        assert self._pair_scores is not None
+        resolutions, earlier, scored = self._pair_scores
         observed = {}
         for each, score in scored.items():
             seen = self._seen_difference(each, released)
@@ -281,7 +283,7 @@ class Drifting:
             {each: expected[each.clique] * max(self._by_chance(each), 1e-9) for each in scored},
             total=self._total,
         )
-        self._kept = still_told(earlier, drift.of, resolutions, total=self._total)
+        self._kept = carried_tables(earlier, drift.of, resolutions, total=self._total)
         moved = sorted(drift.by_pair.items(), key=lambda item: -item[1])[:_MOST_NAMED]
         self._moved_pairs = [
             {"columns": list(pair), "distance": _rounded(sqrt(square) / (2.0 * self._total))}
@@ -290,17 +292,17 @@ class Drifting:
         return drift
 
     def _by_chance(self, each: ResolvedClique) -> float:
-        assert self._look is not None
-        return self._look.resolutions.by_chance(*each, self._total)
+        assert self._pair_scores is not None
+        return self._pair_scores.resolutions.by_chance(*each, self._total)
 
     def _seen_difference(
         self, scored: ResolvedClique, released: Sequence[LinearMeasurement]
     ) -> Observed | None:
         """The turnover of a pair by what was measured of it now and before; None without both."""
-        assert self._look is not None
+        assert self._pair_scores is not None
         if not released:
             return None
-        coarsening = self._look.resolutions.coarsenings[scored.resolution]
+        coarsening = self._pair_scores.resolutions.coarsenings[scored.resolution]
         pair = scored.clique
         groups = {} if coarsening is None else coarsening.groups
         own = {name: groups[name] for name in pair if name in groups}
@@ -452,12 +454,12 @@ class _Counts(NamedTuple):
     variance: float
 
 
-class _Look(NamedTuple):
+class _PairScores(NamedTuple):
     """What was scored of the drift of pairs, and what its estimates are made of."""
 
     resolutions: Resolutions
     earlier: Sequence[Earlier]
-    """What each earlier measurement tells."""
+    """The earlier measurements, with the parts that each estimates."""
     scored: Mapping[ResolvedClique, Observed]
 
 

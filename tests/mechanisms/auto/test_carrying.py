@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from synthdp.core import Domain, LinearMeasurement
-from synthdp.mechanisms import Resolutions, ResolvedClique, earlier_parts, still_told
+from synthdp.mechanisms import Resolutions, ResolvedClique, carried_tables, earlier_parts
 
 NAMES = "abcde"
 DOMAIN = Domain.from_sizes(dict(zip(NAMES, (2, 3, 2, 4, 2), strict=True)))
@@ -54,7 +54,7 @@ def limits(earlier, moved):
 
 def test_what_did_not_move_is_carried_as_it_was():
     earlier = tables()
-    carried = still_told(earlier, lambda _: 0.0, RESOLUTIONS, total=TOTAL)
+    carried = carried_tables(earlier, lambda _: 0.0, RESOLUTIONS, total=TOTAL)
     assert [each.clique for each in carried] == list(map(tuple, TABLES))
     for before, now in zip(earlier, carried, strict=True):
         assert np.array_equal(before.measurement.values, now.values)
@@ -70,14 +70,14 @@ def test_no_part_is_told_more_precisely_than_it_is_known(seed):
         return squares.setdefault(clique, chance.choice([0.0, 1e3, 1e5, 1e7]))
 
     earlier, moved = tables(seed), moved_by(square)
-    carried = still_told(earlier, moved.__getitem__, RESOLUTIONS, total=TOTAL)
+    carried = carried_tables(earlier, moved.__getitem__, RESOLUTIONS, total=TOTAL)
     told, most = precisions(carried), limits(earlier, moved)
     assert all(own <= most[part] * (1 + 1e-9) for part, own in told.items())
 
 
 def test_where_one_column_moved_the_others_lose_little():
     earlier, moved = tables(), moved_by(lambda clique: 1e6 * ("d" in clique))
-    told = precisions(still_told(earlier, moved.__getitem__, RESOLUTIONS, total=TOTAL))
+    told = precisions(carried_tables(earlier, moved.__getitem__, RESOLUTIONS, total=TOTAL))
     before, most = precisions([each.measurement for each in earlier]), limits(earlier, moved)
     for part, own in before.items():
         if "d" not in part:
@@ -101,7 +101,7 @@ def test_a_marginal_is_the_mean_of_the_tables_that_it_is_of():
         for each in earlier
         for part in each.parts
     }
-    (pair,) = still_told(earlier, moved.__getitem__, RESOLUTIONS, total=1e4)
+    (pair,) = carried_tables(earlier, moved.__getitem__, RESOLUTIONS, total=1e4)
     assert pair.clique == ("a", "b")
     weights = [1 / each.measurement.values.size for each in earlier]  # of one noise a cell
     expected = np.average(
