@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from common.folders import SHARED_DATA
 from common.processes import ONE_THREAD
 
 os.environ |= ONE_THREAD  # before numpy is loaded
@@ -56,9 +57,7 @@ VARIANTS: Mapping[str, tuple[Mapping[str, Any], str, list[tuple[object, str, obj
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What each part of auto is worth.")
-    parser.add_argument(
-        "--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data"
-    )
+    parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--data-sets", nargs="+", choices=DATA_SETS)
     parser.add_argument(
         "--epsilons", nargs="+", type=float, default=(0.3, 1.0, 10.0), metavar=f"one of {EPSILONS}"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from common.folders import SHARED_DATA
 from common.processes import ONE_THREAD, in_a_process
 
 from synthdp import evaluate
@@ -54,9 +55,8 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Time and memory of evaluations.")
-    default = Path(__file__).resolve().parents[2] / "shared/data"
     parser.add_argument(
-        "--data", type=Path, default=default, help="the folder with the folder of Adult"
+        "--data", type=Path, default=SHARED_DATA, help="the folder with the folder of Adult"
     )
     parser.add_argument("--data-sets", nargs="+", default=DATA_SETS, choices=DATA_SETS)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the made-up table")

@@ -41,6 +41,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from common.folders import SHARED_DATA
 from common.numeric_tables import NUMERIC_TABLES, NumericTable
 from common.own_units import OWN_UNITS_TABLES, OwnUnitsJudge, OwnUnitsTable
 from common.processes import Result, add_worker, in_a_fork, peak_mb, results_of
@@ -95,12 +96,12 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Correlations of numbers, and what can be learnt from synthetic rows."
     )
-    default, without_files = (
-        Path(__file__).resolve().parents[2] / "shared/data",
-        tuple(NUMERIC_TABLES)[:-1],
-    )
+    without_files = tuple(NUMERIC_TABLES)[:-1]
     parser.add_argument(
-        "--data", type=Path, default=default, help="the folder with the folder of discretised Adult"
+        "--data",
+        type=Path,
+        default=SHARED_DATA,
+        help="the folder with the folder of discretised Adult",
     )
     parser.add_argument(
         "--data-sets", nargs="+", default=without_files, choices=tuple(NUMERIC_TABLES)

@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from common.folders import SHARED_DATA
 from common.processes import ONE_THREAD
 from common.results import FOLDER, Row, read_rows, write_rows
 from scipy.special import expit, ndtr, ndtri, stdtr
@@ -102,7 +103,6 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How often intervals hold what they are about.")
-    default = Path(__file__).resolve().parents[2] / "shared/data"
     parser.add_argument(
         "--designs", nargs="+", default=["three", "ten", "unmeasured"], choices=tuple(DESIGNS)
     )
@@ -111,7 +111,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--m", type=int, default=20, help="replicates")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(
-        "--data", type=Path, default=default, help="the folder with the folder of discretised Adult"
+        "--data",
+        type=Path,
+        default=SHARED_DATA,
+        help="the folder with the folder of discretised Adult",
     )
     parser.add_argument("--results", type=Path, default=FOLDER / "intervals.csv")
     parser.add_argument("--fresh", action="store_true", help="run again what is there")

@@ -36,6 +36,7 @@ from pathlib import Path
 
 import numpy as np
 from common.drawing import draw_errors
+from common.folders import SHARED_DATA
 from common.made_up import MADE_UP
 from common.processes import (
     COSTS,
@@ -101,12 +102,9 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Every mechanism on five tables, over epsilon.")
-    default, results = (
-        Path(__file__).resolve().parents[2] / "shared/data",
-        FOLDER / "mechanisms.csv",
-    )
+    results = FOLDER / "mechanisms.csv"
     parser.add_argument(
-        "--data", type=Path, default=default, help="the folder with the data sets' folders"
+        "--data", type=Path, default=SHARED_DATA, help="the folder with the data sets' folders"
     )
     parser.add_argument(
         "--data-sets", nargs="+", choices=DATA_SETS, help="default: all that are there"

@@ -52,6 +52,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from common.folders import SHARED_DATA
 from common.own_units import OwnUnitsJudge, OwnUnitsTable
 from common.peer_tables import PEER_TABLES, TableUnavailableError, public_columns
 from common.public_bins import PublicBins
@@ -226,7 +227,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="synthdp and its peers, on the same tables.")
-    data = Path(__file__).resolve().parents[2] / "shared/data"
+    data = SHARED_DATA
     parser.add_argument("--data", type=Path, default=data, help="a folder with adult/adult.csv")
     parser.add_argument("--tables", nargs="+", default=tuple(PEER_TABLES), choices=PEER_TABLES)
     parser.add_argument("--peers", nargs="+", default=tuple(PEERS), choices=PEERS)

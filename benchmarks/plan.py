@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from common.folders import SHARED_DATA
 from common.processes import ONE_THREAD
 
 os.environ |= ONE_THREAD  # before numpy is loaded
@@ -47,9 +48,8 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How far off a plan is.")
-    default = Path(__file__).resolve().parents[2] / "shared/data"
     parser.add_argument(
-        "--data", type=Path, default=default, help="the folder with the data sets' folders"
+        "--data", type=Path, default=SHARED_DATA, help="the folder with the data sets' folders"
     )
     parser.add_argument(
         "--data-sets", nargs="+", choices=(*DATA_SETS, "census"), help="default: all that are there"

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from common.folders import SHARED_DATA
 from common.processes import ONE_THREAD
 
 os.environ |= ONE_THREAD  # before numpy is loaded
@@ -50,9 +51,7 @@ ENGINE = "local-consistency"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Adult split over sites.")
-    parser.add_argument(
-        "--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data"
-    )
+    parser.add_argument("--data", type=Path, default=SHARED_DATA)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--sites", type=int, nargs="+", default=[2, 5, 20])
     options = parser.parse_args()

@@ -70,22 +70,16 @@ FILES = {
 }  # fmt: skip
 
 
+FILES_OF_A_RUN = ("--kinds", "kinds.json", "-o", "out.csv", "--save", "m.synthdp")
+
+
 @pytest.mark.parametrize("case", FILES)
 def test_what_comes_out_is_written_as_what_went_in(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made, options, properties = FILES[case]
     file_of(tmp_path / "in.csv", **made)
     (tmp_path / "kinds.json").write_text(json.dumps(KINDS))
-    files = (
-        "--kinds",
-        "kinds.json",
-        "-o",
-        "out.csv",
-        "--save",
-        "m.synthdp",
-        "--save-schema",
-        "learnt.json",
-    )
+    files = (*FILES_OF_A_RUN, "--save-schema", "learnt.json")
     outcome = invoke("run", "in.csv", *files, *BUDGET, *options)
     assert (outcome.code, outcome.notes) == (0, []), outcome.err
     assert_looks_like("in.csv", "out.csv", made)
@@ -271,16 +265,7 @@ def test_records_to_complete_are_read_in_the_dialect_of_the_model(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     file_of(tmp_path / "in.csv", delimiter=";", encoding="utf-8-sig", mark=",")
     (tmp_path / "kinds.json").write_text(json.dumps(KINDS))
-    files = (
-        "--kinds",
-        "kinds.json",
-        "-o",
-        "out.csv",
-        "--save",
-        "m.synthdp",
-        "--dialect",
-        "excel-semicolon",
-    )
+    files = (*FILES_OF_A_RUN, "--dialect", "excel-semicolon")
     assert invoke("run", "in.csv", *files, *BUDGET).code == 0
     (tmp_path / "given.csv").write_text(
         "town;pay\nMünchen;1.000,5\nKöln; 70\n".replace("Köln;", '"Köln; Süd";'), "utf-8"

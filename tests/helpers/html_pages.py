@@ -46,3 +46,9 @@ class Page(HTMLParser):
     @property
     def text(self):
         return " ".join(" ".join(self.words).split())
+
+
+def assert_says_first_that_it_is_not_private(words, warning):
+    """A page of what was read off the records says so before its summary."""
+    assert words.startswith("NOT PRIVATE")
+    assert words.index(warning) < words.index("Summary")

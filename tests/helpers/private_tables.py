@@ -1,10 +1,30 @@
 """Private tables of random records."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from synthdp.core import Domain
 from synthdp.data import CodedSource, CodedTable
-from synthdp.privacy import Accounting, Adjacency, PrivacyLedger, PrivateTable
+from synthdp.privacy import Accounting, Adjacency, Event, PrivacyLedger, PrivateTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs(Event):
+    """An event that costs whatever a test wants."""
+
+    cost: object
+
+    @property
+    def rho(self):
+        return self.cost
+
+    @property
+    def is_gaussian(self):
+        return True
+
+    def to_dict(self):
+        return {}
 
 
 def private_table(

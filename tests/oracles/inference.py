@@ -1,6 +1,7 @@
 """Oracles for the inference floor: everything on the full joint table, by the shortest way."""
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
@@ -70,6 +71,19 @@ def random_potentials(rng, domain, cliques, *, scale, impossible=0.0):
         table = scale * rng.normal(size=shape)
         potentials[clique] = np.where(rng.random(shape) < impossible, -np.inf, table)
     return potentials
+
+
+@st.composite
+def possible_potentials(draw):
+    """A small domain, and log potentials of some cliques that leave some row possible."""
+    domain = draw(domains())
+    cliques = draw(clique_sets(domain))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    scale = draw(st.sampled_from([0.0, 1.0, 5.0]))
+    impossible = draw(st.sampled_from([0.0, 0.15]))
+    potentials = random_potentials(rng, domain, cliques, scale=scale, impossible=impossible)
+    assume(np.isfinite(joint_logarithm(domain, potentials)).any())
+    return domain, potentials
 
 
 def field(domain, log_potentials, *, total=1.0):

@@ -1,12 +1,13 @@
 """Events cost what they say, exactly; the ledger is a filter that cannot be talked round."""
 
 import json
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError
 from fractions import Fraction
 from math import inf, nan
 
 import numpy as np
 import pytest
+from helpers.private_tables import Costs
 from helpers.racing import n_refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,24 +46,6 @@ def marginal(rho, adjacency=Adjacency.ADD_REMOVE) -> MarginalEvent:
 
 def scores(rho, sensitivity=1, n_candidates=5) -> ScoresEvent:
     return ScoresEvent.costing(rho, score="s", n_candidates=n_candidates, sensitivity=sensitivity)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Costs(Event):
-    """An event that costs whatever a test wants."""
-
-    cost: object
-
-    @property
-    def rho(self):
-        return self.cost
-
-    @property
-    def is_gaussian(self):
-        return True
-
-    def to_dict(self):
-        return {}
 
 
 # Events

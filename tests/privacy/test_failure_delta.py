@@ -8,6 +8,7 @@ from math import inf, nan
 
 import numpy as np
 import pytest
+from helpers.private_tables import Costs
 from helpers.racing import n_refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,6 @@ from synthdp.core import BudgetExceededError, ParameterError
 from synthdp.privacy import (
     Accounting,
     Adjacency,
-    Event,
     MarginalEvent,
     PrivacyLedger,
     PrivacyUnit,
@@ -33,23 +33,15 @@ def ledger(**changes):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fails(Event):
+class Fails(Costs):
     """An event with a delta of its own."""
 
     own: object
     cost: object = Fraction(1, 10**9)
 
     @property
-    def rho(self):
-        return self.cost
-
-    @property
     def delta(self):
         return self.own
-
-    @property
-    def is_gaussian(self):
-        return True
 
     def to_dict(self):
         return {"delta": float(self.own)}

@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 import synthdp
 from synthdp.cli import ABOUT_READING, expected_noise, schema_findings
-from synthdp.cli.commands import run
 from synthdp.core import Domain
 from synthdp.inference import DirectEngine
-from synthdp.privacy import MAX_CELLS, PrivacyLedger, gdp_rho
+from synthdp.privacy import MAX_CELLS, gdp_rho
 from synthdp.release import QUALITY_SHARE
 from synthdp.schema import Schema
 
@@ -396,13 +395,8 @@ def _watch(event, arguments):
         OPENED.append(str(arguments[0]))
 
 
-def test_nothing_but_the_schema_is_opened_and_nothing_written_or_paid_for(place, monkeypatch):
-    def refuse(*_arguments, **_options):
-        pytest.fail("the records, or the ledger that pays for them, were touched")
-
-    for name in ("open_table", "rows_of"):
-        monkeypatch.setattr(run, name, refuse)
-    monkeypatch.setattr(PrivacyLedger, "charge", refuse)
+@pytest.mark.usefixtures("untouched")
+def test_nothing_but_the_schema_is_opened_and_nothing_written_or_paid_for(place):
     arguments = ("schema.json", "--epsilon", "1", "--delta", "1e-9", "--rows", "900")
     before = check(*arguments)  # loads modules
     sys.addaudithook(_watch)  # it cannot be taken away again, only be put to sleep

@@ -21,7 +21,6 @@ from synthdp.cli import (
     question_findings,
     schema_findings,
 )
-from synthdp.cli.commands import run
 from synthdp.core import Domain
 from synthdp.learning import (
     ASTRONOMIC,
@@ -32,7 +31,6 @@ from synthdp.learning import (
     learnt_missing,
     occupied_cells,
 )
-from synthdp.privacy import PrivacyLedger
 from synthdp.release import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.schema import OpenSchema
 
@@ -365,13 +363,8 @@ def test_an_open_schema_is_checked_as_its_kinds_are(place):
     assert texts[1] == texts[0].replace("kinds", "schema", 1)
 
 
-def test_nothing_is_opened_or_paid_for(place, monkeypatch):
-    def refuse(*_arguments, **_options):
-        pytest.fail("the records, or the ledger that pays for them, were touched")
-
-    for name in ("open_table", "rows_of"):
-        monkeypatch.setattr(run, name, refuse)
-    monkeypatch.setattr(PrivacyLedger, "charge", refuse)
+@pytest.mark.usefixtures("untouched")
+def test_nothing_is_opened_or_paid_for(place):
     assert check(save(place, KINDS), *BUDGET, "--rows", "900").code == 0
 
 

@@ -119,15 +119,20 @@ def test_samples_follow_the_model_and_their_seed(engine, fitted):
     assert [column.shape for column in model.sample(0)] == [(0,)] * len(DOMAIN)
 
 
-def test_no_row_breaks_a_constraint(engine, joint):
+def constrained_fit(engine, joint):
+    """A fit to noisy marginals of rows that keep to all constraints."""
     for constraint in CONSTRAINTS:
         shown = constraint.canonical(DOMAIN)
         joint = joint * shown.allowed.reshape(
             [DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes]
         )
-    model = engine.estimate(
+    return engine.estimate(
         DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS
     )
+
+
+def test_no_row_breaks_a_constraint(engine, joint):
+    model = constrained_fit(engine, joint)
     for rounding in (True, False):
         columns = model.sample(4000, seed=0, rounding=rounding)
         assert all(constraint.holds(DOMAIN, columns).all() for constraint in CONSTRAINTS)
@@ -201,14 +206,7 @@ def test_slices_are_drawn_however_rare(engine, cliques):
 
 
 def test_constraints_hold_in_completed_rows_and_slices(engine, joint):
-    for constraint in CONSTRAINTS:
-        shown = constraint.canonical(DOMAIN)
-        joint = joint * shown.allowed.reshape(
-            [DOMAIN[n] if n in shown.clique else 1 for n in DOMAIN.attributes]
-        )
-    first = engine.estimate(
-        DOMAIN, measured(joint, PROBLEMS["cycle"], stddev=20.0), constraints=CONSTRAINTS
-    )
+    first = constrained_fit(engine, joint)
     state, arrays = model_to_state(first)
     a, d = np.repeat([[0, 0, 1, 1, 2], [0, 1, 0, 1, 1]], 300, axis=1)
     for model in (first, model_from_state(json.loads(json.dumps(state)), arrays, DOMAIN)):

@@ -217,28 +217,25 @@ def test_a_model_survives_being_saved(joint):
 # --- torch ------------------------------------------------------------------------------------
 
 
+def levels_on(device, joint):
+    """What a short fit on a device ends with."""
+    driver = AdaptiveDescent(learning_rate=0.003, max_iterations=30)
+    fitted = small(driver=driver, device=device).estimate(
+        DOMAIN, measured(joint, SMALL_PROBLEMS["cycle"])
+    )
+    return fitted.levels
+
+
 def test_torch_agrees_with_numpy(joint):
     pytest.importorskip("torch")
-    measurements = measured(joint, SMALL_PROBLEMS["cycle"])
-    driver = AdaptiveDescent(learning_rate=0.003, max_iterations=30)
-    levels = [
-        small(driver=driver, device=device).estimate(DOMAIN, measurements).levels
-        for device in ("numpy", "torch")
-    ]
-    np.testing.assert_allclose(levels[0], levels[1], rtol=1e-6)
+    np.testing.assert_allclose(levels_on("numpy", joint), levels_on("torch", joint), rtol=1e-6)
 
 
 def test_a_gpu_agrees_with_numpy(joint):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("no GPU here")
-    measurements = measured(joint, SMALL_PROBLEMS["cycle"])
-    driver = AdaptiveDescent(learning_rate=0.003, max_iterations=30)
-    levels = [
-        small(driver=driver, device=device).estimate(DOMAIN, measurements).levels
-        for device in ("numpy", "cuda")
-    ]
-    np.testing.assert_allclose(levels[0], levels[1], rtol=1e-5)
+    np.testing.assert_allclose(levels_on("numpy", joint), levels_on("cuda", joint), rtol=1e-5)
 
 
 @pytest.mark.parametrize("device", ["torch", "cuda"])

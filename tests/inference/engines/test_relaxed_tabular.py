@@ -81,13 +81,17 @@ def joint_of(domain, levels, weights):
 # --- marginals and derivatives ---
 
 
-@settings(max_examples=examples(75), deadline=None)
-@given(st.data())
-def test_marginals_are_those_of_the_whole_table(data):
+def drawn_components(data, n_components):
     domain = data.draw(domains())
     cliques = list(dict.fromkeys(data.draw(clique_sets(domain, longest=5))))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
-    levels, weights = random_components(rng, domain, 5)
+    return rng, domain, cliques, *random_components(rng, domain, n_components)
+
+
+@settings(max_examples=examples(75), deadline=None)
+@given(st.data())
+def test_marginals_are_those_of_the_whole_table(data):
+    rng, domain, cliques, levels, weights = drawn_components(data, 5)
     cliques = [tuple(rng.permutation(clique).tolist()) for clique in cliques]
     flat = ProductComponents(domain, cliques, NUMPY).marginals(levels, weights)
     table = joint_of(domain, levels, weights)
@@ -98,10 +102,7 @@ def test_marginals_are_those_of_the_whole_table(data):
 @settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_derivatives_by_components_are_right(data):
-    domain = data.draw(domains())
-    cliques = list(dict.fromkeys(data.draw(clique_sets(domain, longest=5))))
-    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
-    levels, weights = random_components(rng, domain, 3)
+    rng, domain, cliques, levels, weights = drawn_components(data, 3)
     products = ProductComponents(domain, cliques, NUMPY)
     by_cell = rng.normal(size=products.marginals(levels, weights).size)
     slopes = products.gradient(levels, weights, by_cell)

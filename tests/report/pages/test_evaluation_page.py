@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from helpers.evaluations import SCHEMA, people
 from helpers.homes import home
-from helpers.html_pages import Page
+from helpers.html_pages import Page, assert_says_first_that_it_is_not_private
 
 from synthdp import DataFileError, evaluate
 from synthdp.report import NOT_PRIVATE, TableEvaluation, curve_section, pictures
@@ -69,8 +69,7 @@ def text(found):
 
 def test_it_says_first_that_it_is_not_private(text):
     words = Page(text).text
-    assert words.startswith("NOT PRIVATE")
-    assert words.index(NOT_PRIVATE) < words.index("Summary")
+    assert_says_first_that_it_is_not_private(words, NOT_PRIVATE)
     assert '<meta name="robots" content="noindex">' in text
 
 
