@@ -23,6 +23,7 @@ from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
 from synthdp.release.drawing.completing import completed_table, decoded_rows
 from synthdp.release.drawing.draw import drawn_table
+from synthdp.release.drawing.following import with_densities_by
 from synthdp.release.drawing.given_rows import GivenRows, with_given
 from synthdp.schema.schema import Schema
 
@@ -199,18 +200,19 @@ class _Drawing:
         for name, codes in drawn.items():
             self.codes[name][rows] = codes
         if self._settles:
-            self._settle(view, rows, self._table.siblings(rows, positions), given, decoding)
+            self._settle(fitted, rows, self._table.siblings(rows, positions), given, decoding)
 
     def _settle(
         self,
-        view: LinkedView,
+        fitted: FittedView,
         rows: Ints,
         other: Ints,
         conditions: Mapping[str, Codes],
         rng: np.random.Generator,
     ) -> None:
         """Values of some rows, such that they keep to checks with their ancestors and siblings."""
-        schema, own = view.schema, {name: codes[rows] for name, codes in self.codes.items()}
+        view, schema = fitted.view, fitted.schema
+        own = {name: codes[rows] for name, codes in self.codes.items()}
         assert schema is not None
         checked = () if schema.checks is None else schema.checks.columns
         given = {name: self.numbers[name][rows] for name in checked if name in self._ancestors}
@@ -244,8 +246,15 @@ class _Drawing:
             return pd.DataFrame(index=pd.RangeIndex(self._n_rows))
         if self._pieces:
             return pd.concat(self._pieces).sort_index()
-        codes = [self.codes[name] for name in self._table.attributes]
-        decoded = decode(codes, schema, np.random.default_rng(seed), text=self._text)
+        attributes = dict(zip(schema.names, self._table.attributes, strict=True))
+        codes = [self.codes[name] for name in attributes.values()]
+        dense = with_densities_by(
+            schema,
+            lambda name: np.bincount(
+                self.codes[attributes[name]], minlength=schema[name].size
+            ).astype(np.float64),
+        )
+        decoded = decode(codes, dense, np.random.default_rng(seed), text=self._text)
         self.numbers |= _numbers(view, decoded, self._checked)
         return decoded
 

@@ -30,7 +30,9 @@ from synthdp.linked.families.chain_places import ChainPlaces
 from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.families.expected_rows import expected_rows
 from synthdp.linked.package.view import LinkedView
+from synthdp.release.drawing.following import with_densities
 from synthdp.release.synthesis import Synthesis
+from synthdp.schema.schema import Schema
 
 Given = Mapping[str, CodeColumn]
 Wanted = Mapping[str, NDArray[np.bool_]]
@@ -77,6 +79,12 @@ class FittedView:
     def measurements(self) -> Sequence[LinearMeasurement]:
         """What it was fitted to."""
         return self._part.measurements
+
+    @cached_property
+    def schema(self) -> Schema | None:
+        """The view's, with the densities that the model's bins say; None of keys alone."""
+        schema = self.view.schema
+        return None if schema is None else with_densities(schema, self.model)
 
     def nearest_numbers(self, name: str, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
         """Numbers of children that are given, each as the nearest one that the model has: it has

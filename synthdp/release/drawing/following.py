@@ -1,23 +1,37 @@
-"""The densities that a model's bins say, for values to be drawn inside of them."""
+"""The densities that bins say, for values to be drawn inside of them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from synthdp.core.measurement import FloatArray
 from synthdp.inference.model import Model
 from synthdp.schema.schema import Schema
 
 
 def with_densities(schema: Schema, model: Model) -> Schema:
+    """The schema with the densities that a model's bins say; see `with_densities_by`."""
+    return with_densities_by(schema, lambda name: model.marginal((name,)).values)
+
+
+def with_densities_by(schema: Schema, counts_of: Callable[[str], FloatArray]) -> Schema:
     """A schema that decodes columns as their bins say: without a shape the density inside of each
     goes on from its neighbours', and gaps of a shape hold the records that it has no room for.
+
+    Parameters
+    ----------
+    schema
+        What the columns mean.
+    counts_of
+        What each level of a column weighs, given its name; shape ``(size,)``.
     """
     columns = {column.name: column for column in schema.columns}
     for name, column in columns.items():
         axis = column.axis
         if axis is None or not (axis.is_flat or axis.has_gaps):
             continue
-        counts = np.maximum(model.marginal((name,)).values[: axis.n_levels], 0.0)
+        counts = np.maximum(counts_of(name)[: axis.n_levels], 0.0)
         if counts.any():
             columns[name] = axis.following(counts)
     changed = tuple(columns.values())
