@@ -92,11 +92,6 @@ class _Tail(NamedTuple):
         places = self.begin + steps if self.falls else self.stop - steps
         return np.unique(np.round(places).astype(np.int64))
 
-    @property
-    def area(self) -> float:
-        """What all of it weighs."""
-        return float(self.mass_between(np.array([self.begin, self.stop])).sum())
-
     def mass_between(self, cuts: Ints) -> Floats:
         """What it weighs between each two cuts."""
         place = np.clip(cuts, self.begin, self.stop)
@@ -140,15 +135,13 @@ def _tails(cells: Ints, held: Floats, own: Ints, excess: float) -> list[_Tail]:
     else:  # even, where nothing is known
         sides = [(int(cells[gap]), int(cells[gap + 1]), True, 1.0) for gap in gaps]
     tails = [_Tail(*side, reach) for side in sides]
-    factor = excess / sum(tail.area for tail in tails)
+    factor = excess / sum(float(tail.mass_between(cells).sum()) for tail in tails)
     return [tail._replace(factor=factor) for tail in tails]
 
 
 def _heights(densities: Floats) -> Floats:
-    """Densities of cells that say what lies beside them, between a 0 at either end.
-
-    A single value may hold many records, of which the next one knows nothing: no cell counts for
-    more than the denser of its neighbours.
+    """Densities of cells that say what lies beside them, between a 0 at either end: no more than the
+    denser neighbour has, as a single value may hold many records, and say nothing.
     """
     padded = np.concatenate([[0.0], densities, [0.0]])
     padded[1:-1] = np.minimum(densities, np.maximum(padded[:-2], padded[2:]))
