@@ -106,7 +106,7 @@ class TableEvaluation(Evaluation):
         for name in self.names:
             sections = {
                 key: getattr(self, key)[getattr(self, key)["table"] == name]
-                for key in ("marginals", "similarity", "values", "rules")
+                for key in ("columns", "marginals", "similarity", "values", "rules")
             }
             verdicts[name] = table_verdict(sections, moved_means(sections["values"]))
         return verdicts

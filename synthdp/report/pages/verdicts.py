@@ -1,11 +1,12 @@
 """NOT PRIVATE. What an evaluation says first: a sentence, a few marks, and what to look at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import pandas as pd
 
+from synthdp.report.metrics.own_units import value_text
 from synthdp.report.metrics.similarity import TV, marks_of
 from synthdp.report.rendering.section import Mark
 
@@ -38,6 +39,9 @@ a few cells varies more.
 
 LEAST = 0.01
 """Smaller shares of rows are not named."""
+
+MOVED = 0.05
+"""Numbers that move by fewer standard deviations on average are not named, if their bins are right."""
 
 
 @final
@@ -236,6 +240,8 @@ def _points(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> I
             one, other = row["columns"]
             more = " They were not measured together; a workload can name them."
             yield f"{one!r} with {other!r}: {_off(row)}.{more if states_measured and not row['measured'] else ''}"
+    named = {name for _, row in standing_out for name in row["columns"]}
+    yield from _moved_within_bins(sections, moved, named)
     yield from _merged(sections["similarity"], alone)
     rules = sections["rules"]
     if len(rules):
@@ -243,6 +249,30 @@ def _points(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]) -> I
         rules = rules[rules["share_synthetic"] > STANDS_OUT[2] * rules["share_real"]]
     for row in rules.head(1).to_dict("records"):
         yield f"Rule {row['rule']}: {as_error(row['share_synthetic'])} of the synthetic rows break it."
+
+
+def _moved_within_bins(
+    sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str], named: Collection[str]
+) -> Iterator[str]:
+    """Numbers of which shares of bins are right, and the values in them are not: largest ones that
+    were cut off, say.
+    """
+    deviations = sections["columns"].set_index("column")["wasserstein"]
+    far = [
+        (deviations[row["column"]], row)
+        for row in sections["values"].to_dict("records")
+        if row["column"] not in named
+        and deviations[row["column"]] > MOVED
+        and row["moved"] > STANDS_OUT[1] * row["moved_sampling"]
+    ]
+    for _, row in sorted(far, key=lambda each: -each[0])[:MAX_POINTS]:
+        name = row["column"]
+        unit = f" {row['unit']}" if row["unit"] else ""
+        mean = f" Its mean is {moved[name]}." if name in moved else ""
+        yield (
+            f"Column {name!r}: values are {value_text(row['moved'])}{unit} off on average "
+            f"({value_text(row['moved_sampling'])} by chance), though its bins are right.{mean}"
+        )
 
 
 def _merged(similarity: pd.DataFrame, alone: Mapping[str, Any]) -> Iterator[str]:

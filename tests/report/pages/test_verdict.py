@@ -46,6 +46,30 @@ def test_what_is_wrong_is_named_with_its_own_units_and_the_worst_first():
     assert marks["triples of columns"] == f"{100 * triples:.0f} %"
 
 
+def test_values_that_are_wrong_within_right_bins_are_named_in_their_own_units():
+    """Largest values that were cut off leave all shares of bins as they are, and move the mean."""
+    fields = [
+        {
+            "name": "gain",
+            "type": "number",
+            "constraints": {"minimum": 0, "maximum": 1e5, "required": True},
+            "synthdp": {"edges": [0, 100, 1e5]},
+        },
+        {"name": "job", "type": "string", "constraints": {"enum": ["a", "b"], "required": True}},
+    ]
+    rng = np.random.default_rng(0)
+    gain = np.where(rng.random(2000) < 0.9, rng.uniform(0, 100, 2000), 9e4)
+    real = pd.DataFrame({"gain": gain, "job": rng.choice(["a", "b"], 2000)})
+    cut = real.assign(gain=real["gain"].clip(upper=2e4))
+    points = evaluate(real, cut, {"fields": fields}, targets=[]).verdicts["synthetic"].points
+    (point,) = [each for each in points if each.startswith("Column 'gain'")]
+    moved = (real["gain"] - cut["gain"]).mean()
+    assert f"values are {moved:,.0f} off on average" in point
+    assert f"mean is {cut['gain'].mean():,.0f} in place of {real['gain'].mean():,.0f}" in point
+    again = evaluate(real, real, {"fields": fields}, targets=[]).verdicts["synthetic"].points
+    assert not any("'gain'" in each for each in again)
+
+
 def test_rare_values_that_are_written_as_one_explain_the_marks():
     real, synthetic = people(2000), people(2000, 1)
     field = {**SCHEMA["fields"][0], "synthdp": {"other": "D"}}
