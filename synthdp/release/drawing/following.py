@@ -18,13 +18,7 @@ def with_densities(schema: Schema, model: Model) -> Schema:
 def with_densities_by(schema: Schema, counts_of: Callable[[str], FloatArray]) -> Schema:
     """A schema that decodes columns as their bins say: without a shape the density inside of each
     goes on from its neighbours', and gaps of a shape hold the records that it has no room for.
-
-    Parameters
-    ----------
-    schema
-        What the columns mean.
-    counts_of
-        What each level of a column weighs, given its name; shape ``(size,)``.
+    ``counts_of`` gives what each level of a column weighs; shape ``(size,)``.
     """
     columns = {column.name: column for column in schema.columns}
     for name, column in columns.items():
