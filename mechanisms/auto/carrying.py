@@ -94,19 +94,23 @@ def carried_tables(
     total
         Number of records.
     """
+    # Precisions of independent measurements add up.
     before: dict[ResolvedClique, float] = {}
     for each in earlier:
         for part in each.parts:
             before[part] = before.get(part, 0.0) + each.precision
+    # Drift of variance v turns a precision p into 1 / (1 / p + v), which is p times this share.
     kept = {
         part: 1.0 / (1.0 + precision * _variance(part, moved(part), resolutions))
         for part, precision in before.items()
     }
     left = {part: precision * kept[part] for part, precision in before.items()}
+    # What all tables together may carry of each part; each one takes off what it carries.
     limits = dict(left)
     carried: list[tuple[LinearMeasurement, float]] = []
     unused: list[tuple[Earlier, float]] = []
     for each in earlier:
+        # One noise for the whole table, so its worst part decides.
         share = min((kept[part] for part in each.parts), default=1.0)
         precision = each.precision * share
         unused.append((each, each.precision - precision))

@@ -606,6 +606,8 @@ def _observed(by_chance: float, score: float, explained: float, stddev: float) -
 def _weighed(before: _Counts, now: _Counts, drift: float, *, total: float) -> _Column:
     """A column by two estimates of it, the earlier one with drift in proportion to its counts."""
     spread = before.variance + drift * np.maximum(before.counts, 0.0)
+    # Noise and drift are independent of each other, so that their variances add up, and the best
+    # unbiased estimate weighs the two releases by inverse variance.
     precision = 1.0 / spread + 1.0 / now.variance
     both = (before.counts / spread + now.counts / now.variance) / precision
     return _Column(

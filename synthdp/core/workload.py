@@ -120,6 +120,7 @@ class Workload:
         if k < 1:
             raise ParameterError(f"workload: k is {k}; give 1 or more")
         _check_target(domain, target)
+        # Counted before they are listed: of 1,000 columns there are 166 million triples.
         n_marginals = comb(len(domain), k) if target is None else comb(len(domain) - 1, k - 1)
         if n_marginals > MAX_MARGINALS:
             way_out = "give a smaller k, or list the marginals that matter"
@@ -270,6 +271,8 @@ class Workload:
     def relative_weights(self, cliques: Iterable[Clique]) -> dict[Clique, float]:
         """The use of cliques for the workload, the largest as 1 and none below `MIN_USE`."""
         uses = {clique: self.weight_of(clique) for clique in cliques}
+        # A candidate of no use keeps a little: nothing that may be selected has a weight of 0. Where
+        # none is of any use all weigh alike.
         largest = max(uses.values(), default=0.0) or 1.0
         return {clique: max(use / largest, MIN_USE) for clique, use in uses.items()}
 
@@ -288,6 +291,7 @@ def _object_in(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         content = parse_json(read_text(path), f"workload {name}")
     except (OSError, ValueError):
+        # Whoever writes "3way" or "3 ways" means no file.
         near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(path), re.IGNORECASE)
         way_out = (
             f"did you mean {near[1]}-way?"

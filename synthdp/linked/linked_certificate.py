@@ -50,6 +50,7 @@ def linked_certificate(
         What learning open columns found out.
     """
     root = package.root.name
+    # By their text: what is wrong with several tables is said once, with their names.
     cautions: dict[str, list[str]] = {}
     for name, part in parts.items():
         for text in _of_part(part, views[name]):
@@ -203,6 +204,7 @@ def unlinked(
             or not parts[parent].measurements
         ):
             continue
+        # Both totals in families: each view counts in units of its own weights.
         total, stddev = (number / view.grid for number in total_and_noise(part.measurements))
         parents = clear_total(parts[parent].measurements)
         if parents is None or total >= CLEAR_TOTAL * stddev:

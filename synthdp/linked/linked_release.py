@@ -305,6 +305,7 @@ class LinkedRelease:
         """
         report = in_notebook(report)
         rows = sources()
+        # All rows are read by now: a table that cannot be read costs nothing.
         self._kept.begin()
         parts: dict[str, Synthesis] = {}
 
@@ -318,6 +319,7 @@ class LinkedRelease:
             ancestors = AncestorMarginals(views, self._kept.entropy)
             for label, view in views.items():
                 self._kept.note({"view": label})
+                # Rows are drawn below those of the tables above, so the model has to agree with them.
                 known = ancestors.of(view, self._stddev(label))
                 parts[label] = self._release(label, known).of(
                     counted.pop(label),  # let go of, as soon as it is asked for no more
@@ -392,6 +394,7 @@ class LinkedRelease:
         with closing(learning):
             for learnt in learning:
                 self._learnt[learnt.column.name] = learnt
+        # What was learnt of the other columns is paid for, and handed out where the run stops.
         unread = {name: each.unread for name, each in self._learnt.items() if each.unread}
         if unread and not self._settings.anyway:
             for name in unread:
@@ -418,6 +421,7 @@ class LinkedRelease:
         problems: list[str] = []
         for label, look in looks.items():
             if look.n_questions:
+                # The same for each question, whichever view it is about.
                 rho = self._look_rho * Fraction(look.n_questions, n_questions)
                 ledger = self._ledger.part(rho, max_rows=look.view.grid)
                 table = PrivateTable(
@@ -501,6 +505,7 @@ def linked_ledger(package: Package, settings: RunSettings) -> PrivacyLedger:
         adjacency=Adjacency.ADD_REMOVE,
         accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees),
         unit_column="+".join(package.root.key),
+        # Thresholds let a rare value through with a small probability, which delta has to pay for.
         failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
     )
 

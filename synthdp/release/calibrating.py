@@ -78,6 +78,7 @@ def calibrated_table(
     for marginal in known:
         if name in marginal.clique:
             raise ParameterError(f"{marginal.name}: it is of the weights; give totals of others")
+    # Weights follow from codes: values inside of their bins are drawn, and say nothing more.
     seen: list[Codes] = []
     table = drawn_table(
         model,
@@ -94,6 +95,7 @@ def calibrated_table(
     codes, means = seen[0], mean_weights(schema)
     if not len(table):
         return table
+    # Each row starts with the mean weight of its bin, which is all that the release knows of it.
     weights = means[codes[schema.domain.index(name)]]
     weighted = {
         (column,): without_unused(
@@ -103,6 +105,8 @@ def calibrated_table(
         for column in schema.domain.attributes
         if column != name
     }
+    # A published count of the population is exact. Without one the model says how many there are, by
+    # any column: all of its marginals have the same sum.
     counted = [marginal.total for marginal in known if marginal.total is not None]
     population = float(counted[0]) if counted else float(next(iter(weighted.values())).sum())
     columns = _of_columns(schema.domain.attributes, codes, weights, weighted, known, population)
@@ -137,6 +141,7 @@ def _of_columns(
     targets = []
     for (column,), counts in weighted.items():
         cells = codes[list(attributes).index(column)].astype(np.int64)
+        # A level that no row has cannot get any weight; what it should have goes to the others.
         there = np.bincount(cells, weights, counts.size) > 0
         sums = np.where(there, np.maximum(counts, 0.0), 0.0)
         if not sums.any():
@@ -183,6 +188,8 @@ def _raked(
         off = 0.0
         for target in targets:
             off = max(off, float(_off(weights, target).max()) / population)
+            # Iterative proportional fitting: rows of one cell are all multiplied alike, so that they
+            # keep the relations to each other that other targets gave them.
             sums = np.bincount(target.cells, weights, target.sums.size)
             factors = np.divide(target.sums, sums, out=np.zeros_like(sums), where=sums > 0)
             weights = weights * factors[target.cells]

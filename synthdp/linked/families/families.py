@@ -315,6 +315,7 @@ def completed_children(
     for child in view.package.children(view.name):
         if child.name in given:
             codes[child.count] = given[child.name].counted(n_rows)
+    # One row of each parent after the other: what a row lacks depends on the rows before it.
     for position in range(int(rows.positions.max(initial=-1)) + 1):
         for known, members in _alike(partial, view, n_rows):
             which = members[rows.positions[members] == position]

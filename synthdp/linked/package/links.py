@@ -58,6 +58,7 @@ class Links:
         self._parents = {name: self._parent(name) for name in resources if name not in self.public}
         self.order = tuple(self._below(self._root(root)))
         """The protected tables, parents before children."""
+        # Rows of a table that no root leads to are in no family, which is what a guarantee is of.
         if far := [name for name in self._parents if name not in self.order]:
             self._refuse_far(far)
 
@@ -163,6 +164,7 @@ class Links:
         return roots[0]
 
     def _below(self, name: str) -> Iterator[str]:
+        # Level by level, so that each table comes after the one that it hangs on.
         level = [name]
         while level:
             yield from level
