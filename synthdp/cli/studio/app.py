@@ -21,6 +21,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from synthdp.cli.shared.jobs import DONE
 from synthdp.cli.studio import step_budget as budget
 from synthdp.cli.studio import step_columns as columns
 from synthdp.cli.studio import step_people as people
@@ -60,6 +61,9 @@ STEPS: Mapping[str, tuple[Shown, Callable[[Visit], str]]] = {
 }
 """The walk: what each page shows, and what becomes of its forms."""
 
+_ARCHIVES = {"project": run.project_archive, "release": run.release_archive}
+"""What can be taken away whole."""
+
 PARTS: Mapping[str, tuple[str, Shown]] = {
     "/columns/said": ("said.html", columns.said_of_form),
     "/budget/expected": ("expected.html", budget.expected_view),
@@ -87,7 +91,10 @@ def studio_app(studio: Studio, *, port: int) -> ASGIApp:
         route("/", "GET", answer=_home),
         route("/look/page", "GET", answer=_framed),
         route("/take/file", "GET", answer=_download),
-        route("/take/project.zip", "GET", answer=_archive),
+        *(
+            route(f"/take/{name}.zip", "GET", answer=partial(_archive, name=name))
+            for name in _ARCHIVES
+        ),
         Route("/studio.js", lambda _: FileResponse(TEMPLATES / "studio.js")),
         Route("/favicon.ico", lambda _: Response(status_code=204)),  # browsers ask for it unasked
         Route("/studio.css", lambda _: Response(_style(), media_type="text/css")),
@@ -133,7 +140,9 @@ async def _answered(
 
 
 def _home(visit: Visit) -> Response:
-    return RedirectResponse(f"/{[*STEPS, 'take'][visit.project.walked]}", 303)
+    """Where the walk stands: at a run that goes on, was paused or failed, else after the last step."""
+    is_open = visit.project.run and visit.run.state != DONE
+    return RedirectResponse(f"/{'run' if is_open else [*STEPS, 'take'][visit.project.walked]}", 303)
 
 
 def _asked(visit: Visit, name: str) -> Response:
@@ -145,7 +154,7 @@ def _asked(visit: Visit, name: str) -> Response:
 def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Response:
     """A page of the walk, with why something was refused."""
     number = [*STEPS].index(name)
-    if number > visit.project.walked:
+    if number > visit.reached:
         return _home(visit)
     try:
         shown = STEPS[name][0](visit)
@@ -158,6 +167,7 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         "step": name,
         "number": number,
         "steps": [*STEPS],
+        "reached": visit.reached,
         "name": visit.studio.path.resolve().name,
         "refused": str(error or ""),
         "refused_words": visit.texts.named("error", error_code(error), "") if error else "",
@@ -203,20 +213,20 @@ def _saved(visit: Visit, name: str) -> Response:
 
 
 def _framed(visit: Visit) -> Response:
-    tab = visit.text("tab")
+    tab, visit = visit.text("tab"), visit.of_release()
     if tab not in run.PAGES or not run.page_path(visit, tab).exists():
         raise ParameterError("there is no such page yet")
     return FileResponse(run.page_path(visit, tab), headers=_FRAMED, media_type="text/html")
 
 
 def _download(visit: Visit) -> Response:
-    path = run.published_file(visit, visit.text("name"))
+    path = run.published_file(visit.of_release(), visit.text("name"))
     return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 
-def _archive(visit: Visit) -> Response:
-    headers = {"content-disposition": 'attachment; filename="project.zip"'}
-    return Response(run.project_archive(visit), media_type="application/zip", headers=headers)
+def _archive(visit: Visit, *, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}.zip"'}
+    return Response(_ARCHIVES[name](visit), media_type="application/zip", headers=headers)
 
 
 def _style() -> str:

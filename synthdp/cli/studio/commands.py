@@ -104,8 +104,8 @@ def budget_in(visit: Visit, name: str) -> dict[str, Any]:
 
 
 def shell_text(visit: Visit) -> str:
-    """The command line, to be typed in the folder of the project."""
-    return shlex.join(["synthdp", *run_words(visit)])
+    """The command line, to be typed in the folder of the project: of a run that was made, its own."""
+    return shlex.join(["synthdp", *(visit.run.arguments or run_words(visit))])
 
 
 def script_text(visit: Visit) -> str:

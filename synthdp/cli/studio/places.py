@@ -24,7 +24,7 @@ MOST_SHOWN = 500
 """Names of a folder that the page lists."""
 
 SEEN_ROWS = 10
-"""Records that the steward is shown who asks for them."""
+"""Records that the steward is shown who asks for them, and synthetic rows of a release."""
 
 DELIMITERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
 """What may stand between columns, as the page calls it and as files have it."""
@@ -107,11 +107,17 @@ def shapes(visit: Visit) -> dict[tuple[str, str], int]:
 
 def first_rows(visit: Visit) -> list[list[str]]:
     """The first records, for a steward who said that they may be looked at; never kept."""
-    dialect = Dialect.from_properties(visit.project.dialect)
-    with open_table(path_of(visit), dialect) as table:
+    return rows_of(path_of(visit), Dialect.from_properties(visit.project.dialect))
+
+
+def rows_of(path: Path, dialect: Dialect, *, is_headed: bool = False) -> list[list[str]]:
+    """The first rows of a table as texts, below its names if it ``is_headed``."""
+    with open_table(path, dialect) as table:
         first = next(iter(table.chunks()), None)
-        rows = [] if first is None else first.head(SEEN_ROWS).to_numpy()
-        return [[str(cell) for cell in row] for row in rows]
+        if first is None:
+            return []
+        names = [list(map(str, first.columns))] if is_headed else []
+        return names + [[str(cell) for cell in row] for row in first.head(SEEN_ROWS).to_numpy()]
 
 
 def store_upload(studio: Studio, name: str, stream: Any) -> str:

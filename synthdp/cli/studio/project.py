@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, final
 
-from synthdp.cli.shared.jobs import Job
+from synthdp.cli.shared.jobs import DONE, Job
 from synthdp.cli.studio.texts import Texts
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.json_files import load_json, write_json
@@ -149,6 +149,23 @@ class Visit:
     def run(self) -> Job:
         """The last run."""
         return self.studio.job(f"run-{self.project.run}")
+
+    @property
+    def ended(self) -> list[int]:
+        """The numbers of the runs that are done, the newest first."""
+        numbers = range(self.project.run, 0, -1)
+        return [number for number in numbers if self.studio.job(f"run-{number}").state == DONE]
+
+    @property
+    def reached(self) -> int:
+        """The furthest step that can be opened: what was released stays within reach."""
+        return 6 if self.ended else self.project.walked
+
+    def of_release(self) -> Self:
+        """This visit as of the release that it asks for, else the newest; nothing is saved of it."""
+        asked = self.text("run")
+        numbers = [number for number in self.ended if f"{number}" == asked] or self.ended
+        return replace(self, project=replace(self.project, run=[*numbers, self.project.run][0]))
 
     @property
     def action(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.commands import (
@@ -20,6 +20,7 @@ from synthdp.cli.studio.commands import (
     script_text,
     shell_text,
 )
+from synthdp.cli.studio.places import rows_of
 from synthdp.cli.studio.project import DATABASE, KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH, Visit
 from synthdp.cli.studio.step_columns import places_of
 from synthdp.core.cautions import grouped
@@ -27,9 +28,12 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import written
 from synthdp.core.message_codes import caution_code
+from synthdp.data.files.formats import is_named_as_table
 from synthdp.linked.histories.history_package import ROWS
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
 from synthdp.report.release_pages.certificate_page import certificate_page
+from synthdp.schema.dialect import Dialect
+from synthdp.schema.keys import OWN
 
 PAGES = {PUBLISH: PAGE, PRIVATE: "report.html"}
 """The page of each tab."""
@@ -44,6 +48,9 @@ _MENDED = {
     "E14": "people",
 }
 """In which step an error of a run is mended, by its code."""
+
+_TABLES = ("synthetic.", "tables/")
+"""How the names of synthetic tables and their certificates begin, which are what most want first."""
 
 _FIELD = {
     **dict.fromkeys(("C01", "C02"), "missing"),
@@ -75,6 +82,8 @@ def run_view(visit: Visit) -> dict[str, Any]:
         "error_columns": _named(progress.error, places),
         "mended": _MENDED.get(progress.code, ""),
         "is_stopped": progress.code == _STOPPED,
+        "is_mended": state == FAILED and _is_changed(visit),
+        "ended": visit.ended,
     }
 
 
@@ -106,8 +115,12 @@ def save_run(visit: Visit) -> str:
 
 def is_outdated(visit: Visit) -> bool:
     """Whether there is a result of what was declared before it was changed."""
+    return visit.run.state == DONE and _is_changed(visit)
+
+
+def _is_changed(visit: Visit) -> bool:
     name, said = PACKAGE if visit.project.is_linked else KINDS, visit.studio.public
-    return visit.run.state == DONE and said(f"{visit.run.name}/{name}") not in ({}, said(name))
+    return said(f"{visit.run.name}/{name}") not in ({}, said(name))
 
 
 def _card(text: str, places: Mapping[str, str]) -> dict[str, Any]:
@@ -141,10 +154,12 @@ def _spent(visit: Visit) -> list[float]:
 
 def look_view(visit: Visit) -> dict[str, Any]:
     """The pages that are there, or are being made."""
-    tab = PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
+    visit, tab = visit.of_release(), PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
     job, has_page = _maker(visit, tab), page_path(visit, tab).exists()
     return {
-        "is_done": visit.run.state == DONE,
+        "is_done": bool(visit.ended),
+        **_releases(visit),
+        "tables": _first_rows(visit) if tab == PUBLISH and visit.ended else {},
         "tab": tab,
         "has_page": has_page,
         "is_being_made": job.state == RUNNING and not has_page,
@@ -158,12 +173,26 @@ def save_look(visit: Visit) -> str:
     if visit.action == "go_on":
         visit.saved(walked=6)
         return "/take"
-    tab = visit.text("tab")
+    visit, tab = visit.of_release(), visit.text("tab")
     if tab not in PAGES or visit.run.state != DONE:
         raise ParameterError("there is no release to look at yet; run it in step 5")
     page_path(visit, tab).parent.mkdir(parents=True, exist_ok=True)
     _maker(visit, tab).start(report_words(visit, tab))
-    return f"/look?tab={tab}"
+    return f"/look?tab={tab}&run={visit.project.run}"
+
+
+def _releases(visit: Visit) -> dict[str, Any]:
+    """Which releases there are, the newest first, and which one is shown."""
+    return {"ended": visit.ended, "number": visit.project.run}
+
+
+def _first_rows(visit: Visit) -> dict[str, list[list[str]]]:
+    """The first synthetic rows of a release, by the names of its tables, below those of columns."""
+    kinds = visit.studio.public(f"{visit.run.name}/{KINDS}").get(OWN) or {}
+    dialect = Dialect.from_properties(kinds.get("dialect") or visit.project.dialect)
+    files = _published_files(visit)
+    tables = {name: path for name, path in files.items() if is_named_as_table(path)}
+    return {name: rows_of(path, dialect, is_headed=True) for name, path in tables.items()}
 
 
 def page_path(visit: Visit, tab: str) -> Path:
@@ -186,13 +215,16 @@ def _certify(visit: Visit) -> None:
 
 def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
-    _certify(visit)
+    released = visit.of_release()
+    _certify(released)
+    is_last = released.project.run == visit.project.run
     return {
-        "is_done": visit.run.state == DONE,
-        "files": [*_published_files(visit)],
-        "folder": str(_published(visit).resolve()),
-        "shell": shell_text(visit),
-        "script": script_text(visit),
+        "is_done": bool(visit.ended),
+        **_releases(released),
+        "files": sorted(_published_files(released), key=lambda name: not name.startswith(_TABLES)),
+        "folder": str(_published(released).resolve()),
+        "shell": shell_text(released),
+        "script": script_text(visit) if is_last or not visit.ended else "",
     }
 
 
@@ -211,6 +243,15 @@ def project_archive(visit: Visit) -> bytes:
         for name in (PROJECT, KINDS, PACKAGE):
             if (folder / name).exists():
                 archive.writestr(ZipInfo(f"{folder.name}/{name}"), (folder / name).read_bytes())
+    return held.getvalue()
+
+
+def release_archive(visit: Visit) -> bytes:
+    """All files of a release that may go out."""
+    visit, held = visit.of_release(), BytesIO()
+    with ZipFile(held, "w", ZIP_DEFLATED) as archive:
+        for name, path in _published_files(visit).items():
+            archive.write(path, f"{visit.run.name}/{name}")
     return held.getvalue()
 
 

@@ -39,7 +39,10 @@ def table_view(visit: Visit) -> dict[str, Any]:
     view: dict[str, Any] = {"listed": listed, "is_here": is_here, "is_text": is_text_here}
     view |= {"place": visit.studio.place.resolve().name}
     view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "problem": "", "rows": []}
-    view["said"] = {"delimiter": ",", "encoding": "utf-8", "decimalChar": usual, **project.dialect}
+    # Of names in plain letters nobody can tell either how they are encoded.
+    is_plain = all(name.isascii() for names in kinds_of(visit).values() for name in names)
+    encoding = "" if is_plain and not project.walked else "utf-8"
+    view["said"] = {"delimiter": ",", "encoding": encoding, "decimalChar": usual, **project.dialect}
     sent = {
         "delimiter": DELIMITERS.get(visit.text("delimiter")),
         "encoding": visit.text("encoding"),
@@ -117,6 +120,7 @@ def _declare(visit: Visit) -> str:
     if _is_text(visit):
         encoding, delimiter = visit.text("encoding"), DELIMITERS.get(visit.text("delimiter"))
         mark = visit.text("mark")
+        encoding = encoding if encoding or goes_on else "utf-8"
         if encoding not in ENCODINGS or delimiter is None or (goes_on and mark not in MARKS):
             raise ParameterError(
                 "it is not said how the file and its numbers are written; choose it"
@@ -125,7 +129,7 @@ def _declare(visit: Visit) -> str:
         dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
         visit, is_read = _read_names(visit, dialect)
     if not goes_on or not is_read or not any(kinds_of(visit).values()):
-        return "/table"
+        return f"/table?encoding={visit.text('encoding')}"
     visit.saved(walked=1)
     return "/columns"
 

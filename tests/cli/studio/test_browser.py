@@ -191,6 +191,7 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
 def test_the_sample_from_its_kinds(browser, started, tmp_path):
     shutil.copy(ROOT / "data/census.csv", tmp_path)
     person = Person(browser, started("census.csv"))
+    person.fill("encoding", "utf-8")
     person.press("then", "go_on", leads="/columns")
     person.press("action", "rest", leads="/columns")
     for place in (3, 5, 11, 12):
@@ -235,6 +236,7 @@ def test_linked_tables(browser, started, tmp_path):
 
 def ready(person):
     """A person who has come to the run of a small table."""
+    person.fill("encoding", "utf-8")
     person.press("then", "go_on", leads="/columns")
     person.press("action", "rest", leads="/columns")
     person.press("action", "go_on", leads="/people")

@@ -52,6 +52,12 @@ if (progress) {
 const waiting = document.querySelector("[data-reload]");
 if (waiting) setInterval(() => location.replace(waiting.dataset.reload), 3000);
 
+// A studio that was closed is said to be, within seconds, and so is that it is there again.
+setInterval(async () => {
+  const answer = await fetch("/studio.js", { method: "HEAD" }).catch(() => ({}));
+  document.getElementById("lost").hidden = answer.ok === true;
+}, 3000);
+
 // What is typed in the form of a step goes along with other forms, and is not left without a word.
 const said = document.getElementById("said");
 let typed = document.querySelector("[data-typed]");
