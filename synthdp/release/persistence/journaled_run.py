@@ -203,22 +203,24 @@ class JournaledRun:
         spend.
 
         The journal first: where a process is killed in between, the budget keeps the larger charge.
-        A disk that fails here is worth less than why the run stopped, and leaves that charge.
+        A journal that cannot be written leaves that charge, too.
 
-        Raises `PrivacyError` if another copy of the journal became another release: why this one
-        stopped would be a second one for the price of one, and is not said.
+        Why the run stopped follows from its answers, so a budget notes them before it is said:
+        raises `DataFileError` if it cannot be written, as at the end of a run, and `PrivacyError` if
+        another copy of the journal became another release. Then nothing is said, and the same
+        command says it once it can be noted.
         """
         if not is_over_input or self._is_part or self._ledger is None:
             return
+        is_all = False
+        with suppress(DataFileError):
+            # Answers of a run that once went on beyond this question are spent, too.
+            is_all = self._journal.stop()
+        if self._budget is None:
+            return
         try:
-            with suppress(DataFileError):
-                # Answers of a run that once went on beyond this question are spent, too.
-                is_all = self._journal.stop()
-                if self._budget is not None:
-                    self._is_returned = self._budget.give_back(
-                        self._ledger, self._journal, is_all=is_all
-                    )
-        except PrivacyError as refused:
+            self._is_returned = self._budget.give_back(self._ledger, self._journal, is_all=is_all)
+        except (DataFileError, PrivacyError) as refused:
             raise refused from None  # not beside what is not to be said
 
     @property

@@ -151,15 +151,57 @@ def test_a_kill_leaves_the_larger_charge_and_the_next_run_has_it_back(name, path
     assert kinds(budget) == ["run", "returned"]
 
 
-def test_a_budget_that_cannot_be_written_keeps_the_charge_and_the_run_says_why_it_stopped(
+class FullError(synthdp.core.errors.DataFileError):
+    """As of a disk that is full."""
+
+
+def full(*_, **__):
+    raise FullError("budget: the disk is full")
+
+
+@pytest.mark.parametrize("mechanism", ["mst", "independent"])
+def test_why_a_run_stopped_is_not_said_while_its_budget_cannot_note_it(
+    mechanism, path, budget, monkeypatch
+):
+    """Copies of a journal could each say it by other noise, for one charge."""
+    with monkeypatch.context() as patch:
+        for name in ("give_back", "rescue"):
+            patch.setattr(Budget, name, full)
+        handed_over = []
+        with pytest.raises(FullError) as caught:
+            run(path, budget, mechanism=mechanism, rescue=handed_over.append)
+    said = "".join(traceback.format_exception(caught.value))
+    assert not [word for word in ("alive", "could not be read", "of its budget") if word in said]
+    assert handed_over == []
+    assert kinds(budget) == ["run"]
+    assert "column 'alive'" in str(stopped(path, budget, mechanism=mechanism))
+    assert kinds(budget) == ["run", "returned"]
+
+
+def test_a_command_whose_budget_cannot_note_it_says_nothing_of_its_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.to_csv("in.csv", index=False)
+    Budget.create("people.budget", epsilon=5.0, delta=1e-5, population="people")
+    with monkeypatch.context() as patch:
+        for name in ("give_back", "rescue", "end"):
+            patch.setattr(Budget, name, full)
+        first = shell(tmp_path, WRONG, "--budget", "people.budget")
+        # A run that comes to its end fails in the same words.
+        right = shell(tmp_path, RIGHT, "--budget", "people.budget", "--journal", "other")
+    said = first.out.decode() + first.err
+    assert not [word for word in ("alive", "could not be read", "--anyway") if word in said], said
+    assert not list(tmp_path.glob("*.rescued.*"))
+    assert (first.code, "the disk is full" in first.err) == (1, True)
+    assert "could not be read" in shell(tmp_path, WRONG, "--budget", "people.budget").err
+    assert "the disk is full" in right.err
+
+
+def test_a_journal_that_cannot_note_it_keeps_the_charge_and_the_budget_notes_it(
     path, budget, monkeypatch
 ):
-    def full(*_, **__):
-        raise synthdp.core.errors.DataFileError("budget: the disk is full")
-
-    monkeypatch.setattr(Budget, "give_back", full)
+    monkeypatch.setattr(Journal, "stop", full)
     assert "column 'alive'" in str(stopped(path, budget))
-    assert kinds(budget) == ["run"]
+    assert kinds(budget) == ["run", "rescued"]
 
 
 def test_what_a_run_spent_that_went_on_once_is_not_given_back(path, budget):
