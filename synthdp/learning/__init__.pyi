@@ -45,4 +45,5 @@ from synthdp.learning.search_grid import SearchGrid as SearchGrid
 from synthdp.learning.settling import bin_counts as bin_counts
 from synthdp.learning.settling import settled as settled
 from synthdp.learning.support import support_of as support_of
+from synthdp.learning.unused_levels import empty_ends as empty_ends
 from synthdp.learning.unused_levels import levels_without_records as levels_without_records

@@ -2,6 +2,7 @@
 noise.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,23 @@ def _share(density: Density, most: int, min_mass: float) -> tuple[float, NDArray
         if finer >= share or 2 * int(more.sum()) >= most:
             return share, heavy
         share, heavy = finer, more
+
+
+def with_doubtful_ends(
+    edges: NDArray[np.int64], doubtful: Sequence[int], most: int
+) -> NDArray[np.int64]:
+    """The same edges, and others where records may end, as far as there may be more bins.
+
+    What noise alone put beyond them shows as bins of its own that have no records, once they are
+    measured; in one bin with records it would be drawn like them.
+
+    >>> with_doubtful_ends(np.array([0, 2, 4, 9]), [5, 6, 4, 1], 5).tolist()
+    [0, 2, 4, 5, 6, 9]
+    """
+    for edge in doubtful:
+        if len(edges) <= most and edges[0] < edge < edges[-1]:
+            edges = np.union1d(edges, [edge])
+    return edges
 
 
 def even_edges(first: int, stop: int, bins: int) -> NDArray[np.int64]:

@@ -21,8 +21,15 @@ FEW = 0.05
 altitudes that were feet once have two decimals in one row of twenty, and one in another.
 """
 
-CLEAR = 1.0
+CLEAR = 1.5
 """Standard deviations by which numbers with decimals must show to be worth a word."""
+
+BY_CHANCE, FEWER = 0.1, 0.15
+"""So many numbers of a grid have fewer decimals than it; so many more are worth a word, which shows
+by `SURELY` standard deviations.
+"""
+
+SURELY = 3.0
 
 USUAL = 4
 """Numbers that people write have so many decimals at most."""
@@ -68,6 +75,10 @@ class Decimals(NamedTuple):
     """Of numbers that are taken to be whole, the part that rather has decimals than not, though
     noise may say so; 0 if that is few.
     """
+    fewer: float = 0.0
+    """Which part of the numbers has fewer decimals than the grid, by as many as people see, if far
+    more do than by chance; else 0.
+    """
 
 
 def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Decimals:
@@ -81,7 +92,8 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     histogram = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
     standing = _decimals(histogram.counts, histogram.stddev)
     if standing == 0:
-        whole, *decimals = histogram.counts[: USUAL + 1].tolist()
+        # Those that people write, and those of measured numbers, as of thirds.
+        whole, *decimals = histogram.counts[[*range(USUAL + 1), MAX_LEARNT_DECIMALS]].tolist()
         n_fractions = sum(decimals)
         fractions = n_fractions / max(whole + n_fractions, whole)
         is_clear = n_fractions > CLEAR * histogram.stddev * sqrt(len(decimals))
@@ -97,7 +109,15 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     decimals = (
         fitting if standing is None or standing >= MAX_LEARNT_DECIMALS else min(standing, fitting)
     )
-    return Decimals(decimals, largest, standing is not None)
+    fewer = 0.0
+    if decimals == standing:
+        # Of further decimals nobody sees whether there are as many.
+        n_coarse = min(decimals, USUAL)
+        coarse, total = float(histogram.counts[:n_coarse].sum()), float(histogram.counts.sum())
+        fewer = coarse / total if total > 0 else 0.0
+        beyond = coarse - (BY_CHANCE + FEWER) * total
+        fewer = min(fewer, 1.0) if beyond > SURELY * histogram.stddev * sqrt(n_coarse) else 0.0
+    return Decimals(decimals, largest, standing is not None, fewer=fewer)
 
 
 def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:
@@ -107,7 +127,9 @@ def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:
     if (many := np.flatnonzero(at_least > max(FEW * counts.sum(), 0.0))).size:
         return int(many[-1])
     likeliest = int(np.argmax(counts))
-    return likeliest if standing_out(counts, stddev)[likeliest] else None
+    # Between what people write and what floats have there is next to nothing but noise.
+    is_usual = likeliest <= USUAL or likeliest >= MAX_LEARNT_DECIMALS
+    return likeliest if is_usual and standing_out(counts, stddev)[likeliest] else None
 
 
 def decimals_for(width: float) -> int:

@@ -19,6 +19,7 @@ from synthdp.learning.bins import (
     learnt_bins,
     learnt_range,
     quantile_edges,
+    with_doubtful_ends,
 )
 from synthdp.learning.budgets import (
     ColumnBudget,
@@ -28,10 +29,18 @@ from synthdp.learning.budgets import (
     is_tree,
     seeks_values,
 )
-from synthdp.learning.decimals import Decimals, decimals_between, decimals_for, learn_decimals
+from synthdp.learning.cells.density import Density
+from synthdp.learning.decimals import (
+    BY_CHANCE,
+    FEWER,
+    Decimals,
+    decimals_between,
+    decimals_for,
+    learn_decimals,
+)
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, learnt_missing
-from synthdp.learning.numbers import Learnt, learn_density, learn_tree
+from synthdp.learning.numbers import CONSTANT, Learnt, learn_density, learn_tree
 from synthdp.learning.parse_cautions import missing_caution, unread_problem
 from synthdp.learning.reading import (
     EMPTY_COLUMN,
@@ -42,7 +51,7 @@ from synthdp.learning.reading import (
     unread_share,
 )
 from synthdp.learning.search_grid import SearchGrid
-from synthdp.learning.settling import bin_counts, has_doubtful_bounds
+from synthdp.learning.settling import bin_counts, has_doubtful_bounds, others_than
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
@@ -175,10 +184,15 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             if not decimals.is_known:
                 known.pop("decimals", None)
             return LearntColumn(column=column.resolved(**known), caution=lost, is_read=False)
+        # Round values are drawn as often as there are, where steps were found.
+        has_steps = findings.get("heaping") or not may_be_heaped(learnt.density)
+        fewer = 0.0 if has_steps else _fewer_decimals(decimals, learnt.density)
+        decimals = decimals._replace(fewer=fewer)
         bare, unread = _bare(values, learnt, budget)
         say = partial(_said, axis=axis, decimals=decimals, bare=bare, lost=lost)
         caution = say(learnt)
-        once_measured = partial(_said_once_measured, learnt, edges, column.name, say)
+        is_coarse = column.has_decimals and axis.grid.decimals <= 0
+        once_measured = partial(_said_once_measured, learnt, edges, column.name, say, is_coarse)
     elif "missing" in column.open_parts:
         asks_spelling = column.template.learns_spelling
         n_ways = len(column.template.spellings) if asks_spelling else 1
@@ -199,6 +213,21 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     )
 
 
+def _fewer_decimals(decimals: Decimals, density: Density) -> float:
+    """Which part of the numbers has fewer decimals than are written, if far more do than by chance:
+    not counting single values, such as 0, that are known as they are.
+    """
+    is_known = density.widths == 1
+    is_round = is_known & (density.starts[:-1] % 10 == 0)
+    known, round_ones, total = (
+        float(part.sum()) for part in (density.mass[is_known], density.mass[is_round], density.mass)
+    )
+    if known > total / 2:  # of the few others noise says too little
+        return 0.0
+    fewer = (decimals.fewer * total - round_ones) / (total - known)
+    return fewer if fewer > BY_CHANCE + FEWER else 0.0
+
+
 def _said(learnt: Learnt, *, axis: SearchGrid, decimals: Decimals, bare: str, lost: str) -> str:
     """A caution on a column of which not all is open that can be; ``bare`` says that it has next to
     no values, ``lost`` that some were not kept.
@@ -213,16 +242,24 @@ def _said_once_measured(
     edges: Ints | None,
     name: str,
     say: Callable[[Learnt], str],
+    is_coarse: bool,
     measurements: Sequence[LinearMeasurement],
     unread: float,
 ) -> str:
     """The same once the bins were measured: whether its bounds are in doubt is judged anew.
 
-    Not where bins are declared, nor where a lone value has made-up ones beside it, or the grid has
-    become coarser, so that points are others.
+    Not where bins are declared, or the grid has become coarser, so that points are others. Beside a
+    lone value the bins of others were counted, unless the grid is so coarse that decimals may be
+    lost in it.
     """
     overshoot = learnt.overshoot
-    if edges is None or overshoot is None:
+    if edges is None:
+        return say(learnt)
+    if learnt.lone is not None and learnt.hidden < 1 and not is_coarse:
+        others = others_than(learnt.lone, edges, bin_counts(name, edges, measurements, unread))
+        hidden = 0.0 if others <= CONSTANT else min(others, learnt.hidden)
+        return say(replace(learnt, hidden=hidden, settled=False))
+    if overshoot is None:
         return say(learnt)
     if not np.array_equal(edges[[0, -1]], overshoot.density.starts[[0, -1]]):
         return say(learnt)
@@ -365,6 +402,12 @@ def _doubts(
             f"it is written in whole numbers, although about {share} of its numbers may have decimals"
         )
         ways_out.append("synthdp.decimals")
+    if decimals.fewer:
+        share = f"{100 * decimals.fewer:.0f} %"
+        doubts.append(
+            f"about {share} of its numbers have fewer than the {decimals.decimals} decimals that are written"
+        )
+        ways_out.append("synthdp.heaping")
     if not doubts:
         return ""
     return (
@@ -393,7 +436,8 @@ def _bin_edges(axis: SearchGrid, learnt: Learnt, min_mass: float) -> Ints | None
     if is_tree(column):
         return at_least_two(density.starts)
     if column.binning == "quantiles":
-        return quantile_edges(density, column.max_bins, min_mass)
+        edges = quantile_edges(density, column.max_bins, min_mass)
+        return with_doubtful_ends(edges, learnt.doubtful_ends, column.max_bins)
     return even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
 
 

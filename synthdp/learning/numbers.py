@@ -133,7 +133,7 @@ class Learnt:
     stddev: float
     """Standard deviation of the noise of what the density's points hold, at most."""
     hidden: float = 0.0
-    """Where only one value was told from noise, and another is made up beside it, the share of
+    """Where only one value was told from noise, and others are made up beside it, the share of
     records that may have others, as far as noise tells; 1 where values may lie beyond all that
     numbers can have; else 0.
     """
@@ -156,6 +156,9 @@ class Learnt:
 
     settled: bool | None = None
     """Whether bounds are worth a word, once their bins were measured; None before."""
+
+    lone: int | None = None
+    """The one value that was told from noise, as a grid point, where others are made up beside it."""
 
     @property
     def infinite_share(self) -> float:
@@ -182,6 +185,13 @@ class Learnt:
         if self.overshoot is not None:
             return self.overshoot.is_probable or self.overshoot.leaves_out_many
         return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
+
+    @property
+    def doubtful_ends(self) -> list[int]:
+        """Grid points at which records may end, from the likeliest on: after what they surely
+        reach, and after the next cell.
+        """
+        return [] if self.overshoot is None else self.overshoot.doubtful_ends
 
     def on_coarser_grid(self, fewer: int) -> "Learnt":
         """The same on a grid with so many decimals less."""
@@ -213,8 +223,10 @@ def learn_density(
     first, held, starts, check = asking.finer_cells(first)
     looks = [held, *asking.closer_looks(starts, seeks_values=seeks_values)]
     descents = asking.descending_looks(looks[-1]) if seeks_values else []
-    # A false one between declared bounds does little harm; others would be taken for the bounds.
-    n_chances, same = (1, inf) if axis.has_bounds else (len(looks[1].counts), SAME)
+    # A false one between declared bounds does little harm; others would be taken for the bounds, if
+    # the cells that were followed may hold nothing.
+    n_chances = len(looks[1].counts) if descents and not axis.has_bounds else 1
+    same = inf if axis.has_bounds else SAME
     spikes = _heavy_values([*looks[1:], *descents], n_chances, same)
     if axis.has_bounds:
         looks += descents
@@ -226,10 +238,11 @@ def learn_density(
     is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
     if is_lone:
         is_lone = not _is_alone(density, first, [*check, looks[1]])
-    hidden = 0.0
+    hidden, lone = 0.0, None
     if is_lone:
+        lone = int(density.starts[0])
         hidden = _hidden_share(density, first, [*check, looks[1]])
-        density = _with_a_neighbour(axis, density, first, looks[1])
+        density = _with_neighbours(axis, density, first, looks[1])
     all_looks = [first, *check, *looks[1:]]
     # Every look counts the missing once more, for nothing; together they say it best.
     weights = np.array([look.stddev**-2 for look in all_looks])
@@ -254,6 +267,7 @@ def learn_density(
         overshoot,
         infinite,
         clipped,
+        lone=lone,
     )
 
 
@@ -340,9 +354,11 @@ class _Asking:
         """A look at finer cells and, where bounds are open and single values are looked for, at
         those that hold many records.
         """
-        if not seeks_values or self.sees_single_values(starts) or self.left < 2 * LOOKING:
+        if not seeks_values or self.left < 2 * LOOKING:
             return [self._look(starts, self.left)]
         looks = [self._look(starts, self.left - self._for_single_values)]
+        if self.sees_single_values(starts):
+            return self._looks_apart(looks[0])
         for _ in range(0 if self._axis.has_bounds else MAX_ZOOMS):
             crowded = _crowded(looks[-1])
             # No cell holds a sixteenth of the records beyond doubt: nothing to zoom into.
@@ -353,6 +369,20 @@ class _Asking:
             )
             looks.append(self._look(starts, ZOOM))
         return looks
+
+    def _looks_apart(self, look: ColumnHistogram) -> list[ColumnHistogram]:
+        """A look that tells single values apart, and one at what lies apart from them: codes such
+        as 99 stand in cells so wide that nothing says where in them.
+
+        Where no such cell holds records, beyond doubt, the same cells are asked once more, so that
+        all is known as if they had been asked once.
+        """
+        limit = significance(len(look.counts)) * look.stddev
+        apart = (look.widths > 1) & (look.counts > limit)
+        if not apart.any():
+            return [look.joined(self._look(look.starts, self.left))]
+        finer = look.finer(np.where(apart, look.counts, 0.0), len(apart) + FINE_CELLS)
+        return [look, self._look(finer, self.left)]
 
     def descending_looks(self, look: ColumnHistogram) -> list[ColumnHistogram]:
         """Looks at cells that may hold heavy values, down to single values, with what is left."""
@@ -556,13 +586,14 @@ def _others(point: int, looks: Sequence[ColumnHistogram]) -> tuple[float, float]
     return float(weights @ counts / weights.sum()), float(weights.sum() ** -0.5)
 
 
-def _with_a_neighbour(
+def _with_neighbours(
     axis: SearchGrid, density: Density, first: ColumnHistogram, look: ColumnHistogram
 ) -> Density:
-    """The density of a single value with the cells beside it on the likelier side: one, or up to
-    the largest values.
+    """The density of a single value with the cells on both sides of it: one, or up to the largest
+    values.
 
-    A column of one value says nothing; unless that is beyond doubt, there is room for others.
+    A column of one value says nothing; unless that is beyond doubt, there is room for others, whose
+    bins are counted once they are measured.
     """
     point = int(density.starts[0])
     cell = int(first.cells_of(np.array([point]))[0])
@@ -572,17 +603,18 @@ def _with_a_neighbour(
     ):
         return density
     furthest = 0 if axis.largest is None else axis.largest
-    # Numbers that begin at 0 go on above it, unless those below are told from noise.
-    is_below = look.below > (
-        OTHER_SIDE * look.stddev if point == 0 and not axis.is_calendar else look.above
-    )
-    if not is_below or cell == 0:
-        to = int(first.cells_of(np.array([max(furthest, point)]))[0])
-        stop = int(first.starts[min(max(to, cell + 1) + 1, len(first.counts))])
-        return density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))
-    to = int(first.cells_of(np.array([min(-furthest, point)]))[0])
-    begin = int(first.starts[max(min(to, cell - 1), 0)])
-    return density.with_pieces(np.array([begin, point]), np.array([max(look.below, 1.0)]))
+    is_below = look.below > OTHER_SIDE * look.stddev
+    lowest = min(-furthest, point) if is_below else point
+    to_high, to_low = first.cells_of(np.array([max(furthest, point), lowest]))
+    # Numbers that begin at 0 go on on one side of it: above, unless those below are told from noise.
+    is_zero = point == 0 and not axis.is_calendar
+    if not (is_zero and is_below):
+        stop = int(first.starts[min(max(int(to_high), cell + 1) + 1, len(first.counts))])
+        density = density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))
+    if cell > 0 and (is_below or not is_zero):
+        begin = int(first.starts[max(min(int(to_low), cell - 1), 0)])
+        density = density.with_pieces(np.array([begin, point]), np.array([max(look.below, 1.0)]))
+    return density
 
 
 def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: int) -> Learnt:

@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.learning.cells.density import Density
+from synthdp.learning.cells.density import BELIEVED, Density
 from synthdp.learning.cells.ends import PIECES
 from synthdp.learning.column_histograms import ColumnHistogram, Counted
 from synthdp.learning.support import Ends, Support
@@ -41,6 +41,16 @@ LEFT_OUT = 0.1
 """So is that more than this part of the records is to be expected beyond the bounds: so many move
 to the outermost values. Of 256 columns of real tables of which that was said 238 left out so many,
 and of the others one in five (six releases at epsilon 1).
+"""
+
+GAP, BEYOND_NOISE = 0.25, 3.0
+"""Records lie after a gap if before it they are less dense than this part of what they are in it,
+and it holds as many more as so many standard deviations of noise, as likely as not.
+"""
+
+SURE = 2.0
+"""Records beyond the bounds are at least as many as were measured there, but for so many standard
+deviations of noise: few of them lie just beyond, where learning counted none.
 """
 
 HARMLESS, MOST_LEFT_OUT = 0.25, 0.03
@@ -107,6 +117,33 @@ class Overshoot:
         below = max(below, _within_leaf(mirrored, self.leaves[0], noise))
         return 1 - (1 - above) * (1 - below)
 
+    @property
+    def doubtful_ends(self) -> list[int]:
+        """Grid points at which records may end, the likelier ones first: where what stands out
+        does, and after the next cell. Of few values also before an outermost one that does not
+        stand out by itself.
+        """
+        first, stop = self.density.starts[[0, -1]].tolist()
+        nearest, next_ones, inner = [], [], []
+        for origin, bound, direction in (
+            (self.support.above.origin, stop, 1),
+            (self.support.below.origin, first, -1),
+        ):
+            if (bound - origin) * direction > 0:
+                cell = self._cell(origin - (direction < 0))
+                nearest.append(origin)
+                next_ones.append(origin + direction * int(self.look.widths[cell]))
+        if self._has_few_values:
+            for point, inside in ((stop - 1, stop - 1), (first, first + 1)):
+                if self.look.counts[self._cell(point)] <= BELIEVED * self.look.stddev:
+                    inner.append(inside)
+        return [*nearest, *next_ones, *inner]
+
+    def _cell(self, point: int) -> int:
+        """The cell of the look that a grid point lies in, or the outermost one."""
+        cell = int(self.look.cells_of(np.array([point]))[0])
+        return min(max(cell, 0), len(self.look.counts) - 1)
+
     def drawn_in(self) -> "Overshoot":
         """The same with nearer ends, as far as that makes harm improbable and leaves out few rows."""
         mass = float(self.density.mass.sum())
@@ -120,12 +157,26 @@ class Overshoot:
                 if not first < start < stop:
                     continue
                 ends = (first, start) if is_above else (start, stop)
-                shorter = replace(best, density=best.density.between(*ends))
+                shorter = best.cut(*ends)
                 if mass - float(shorter.density.mass.sum()) > MOST_LEFT_OUT * mass:
                     break
                 if (less_harm := shorter.probability) < harm - BETTER:
                     best, harm = shorter, less_harm
         return best
+
+    def cut(self, first: int, stop: int) -> "Overshoot":
+        """The same where values are drawn between two grid points only."""
+        density, last = self.density.between(first, stop), self.all_looks[-1]
+        begin, end = self.density.starts[[0, -1]].tolist()
+        low, high = self.leaves
+        # Of the cell in which it is cut only a part is left.
+        starts, stops = last.starts[:-1], last.starts[1:]
+        cells = last.cells_of(np.array([first, stop - 1])).clip(0, len(starts) - 1)
+        if first > begin:
+            low = min(int(stops[cells[0]]) - first, int(density.widths[0]))
+        if stop < end:
+            high = min(stop - int(starts[cells[1]]), int(density.widths[-1]))
+        return replace(self, density=density, leaves=(max(low, 1), max(high, 1)))
 
     @property
     def _has_few_values(self) -> bool:
@@ -152,7 +203,7 @@ class Overshoot:
 def _within_leaf(density: Density, leaf: int, noise: float) -> float:
     """How probable harm is if records end anywhere in the last cell, which has so many points."""
     width = int(density.widths.sum())
-    leaf = min(leaf, int(density.widths[-1]), width - 1)
+    leaf = min(leaf, width - 1)
     if leaf < 2:
         return 0.0
     stop = int(density.starts[-1])
@@ -172,7 +223,8 @@ def _drop(density: Density, leaf: int, noise: float) -> float:
     the clearer it is that they thin out, and that the cell holds what such a tail leaves there.
 
     Records that end within the cell leave fewer there. Those that thin out steadily, as incomes and
-    populations do, go on beyond it.
+    populations do, go on beyond it. A cell after a gap holds something else, such as a code for
+    missing values: that lies anywhere in it.
     """
     start, stop = density.starts[[0, -1]].tolist()
     before = stop - leaf - start
@@ -191,7 +243,11 @@ def _drop(density: Density, leaf: int, noise: float) -> float:
     normal = NormalDist()
     is_lower = normal.cdf((expected - last) / sqrt(2 * noise**2 + expected))
     is_thinning = max(2 * normal.cdf((further - near) / sqrt(2 * noise**2)) - 1, 0.0)
-    return 1 - is_thinning * (1 - is_lower)
+    evenly = near * leaf / width
+    is_apart = 0.0
+    if evenly < GAP * last:
+        is_apart = normal.cdf((last - evenly) / sqrt(2 * noise**2 + evenly) - BEYOND_NOISE)
+    return 1 - is_thinning * (1 - is_lower) * (1 - is_apart)
 
 
 def _stops(ends: Ends, direction: int) -> tuple[Ints, Floats]:
@@ -213,18 +269,22 @@ def _expected_beyond(
     """How many records are to be expected from a point on, if all is seen so that they end above:
     as many as are counted up to each place where they may, and never fewer than none.
 
-    What was measured since counts as well, by its precision.
+    What was measured since counts as well, by its precision, and is believed where it is far more.
     """
     places, probabilities = _stops(ends, direction)
     held = np.append(0.0, np.cumsum(look.counts))
     counted = np.interp(places, look.starts, held) - np.interp(stop, look.starts, held)
+    surely = 0.0
     if excess is not None:
+        surely = excess.n_records - SURE * sqrt(excess.variance)
         cells = np.arange(len(held))
         n_cells = np.interp(places, look.starts, cells) - np.interp(stop, look.starts, cells)
         variances = look.stddev**2 * np.maximum(n_cells, 1.0)
         share = excess.variance / (variances + excess.variance)
         counted = share * counted + (1 - share) * excess.n_records
-    return float(probabilities @ np.where(places > stop, np.maximum(counted, 0.0), 0.0))
+    return float(
+        probabilities @ np.where(places > stop, np.maximum(counted, max(surely, 0.0)), 0.0)
+    )
 
 
 def _doubt(look: ColumnHistogram, places: Floats, stop: int) -> Floats:

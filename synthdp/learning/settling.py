@@ -23,11 +23,15 @@ from synthdp.learning.column_histograms import ColumnHistogram, Counted, held_be
 from synthdp.learning.filling import MOST_UNREAD
 from synthdp.learning.overshoot import Overshoot
 from synthdp.learning.support import Ends
+from synthdp.learning.unused_levels import empty_ends
 
 ALIKE = 0.9
 """How probable it is that records lie about as densely in a bin as in the one before it: as many, or
 twice as many, or none.
 """
+
+PROBABLE_TWICE = 0.45
+"""Harm is worth a word that is about as probable as not by either."""
 
 TINY = 1e-300
 """A probability of nothing, of which there is a logarithm."""
@@ -91,8 +95,37 @@ def has_doubtful_bounds(overshoot: Overshoot, edges: Ints, counts: Sequence[Tota
         As `bin_counts` takes and gives them.
     """
     after = settled(overshoot, edges, counts)
-    is_probable = overshoot.is_probable and after.is_probable
+    drawn = _drawn(after, overshoot, edges, counts)
+    is_probable = min(overshoot.probability, drawn.probability) > PROBABLE_TWICE
     return is_probable or overshoot.leaves_out_many or after.leaves_out_many
+
+
+def _drawn(
+    overshoot: Overshoot, learnt: Overshoot, edges: Ints, counts: Sequence[Total]
+) -> Overshoot:
+    """What is known of a column's ends where bins that have nothing but noise are not drawn."""
+    told = {int(np.searchsorted(edges[1:-1], each.start, side="right")): each for each in counts}
+    n_bins = len(edges) - 1
+    sizes = np.array([told[code].n_records if code in told else 0.0 for code in range(n_bins)])
+    variances = np.array([told[code].variance if code in told else inf for code in range(n_bins)])
+    used = np.setdiff1d(np.arange(n_bins), empty_ends(sizes, variances))
+    first, stop = int(edges[used[0]]), int(edges[used[-1] + 1])
+    # Where in a cell records end only learning says: bins are no finer than its cells.
+    leaves = learnt.cut(first, stop).leaves
+    return replace(overshoot, density=overshoot.density.between(first, stop), leaves=leaves)
+
+
+def others_than(point: int, edges: Ints, counts: Sequence[Total]) -> float:
+    """The share of records that may have another value than one, with 95 % confidence: those of all
+    other bins; all of them if not all bins were counted.
+    """
+    if len(counts) < len(edges) - 1:
+        return 1.0
+    own = int(np.searchsorted(edges, point, side="right")) - 1
+    others = [each for code, each in enumerate(counts) if code != own]
+    variance = sum(each.variance for each in others)
+    most = max(sum(each.n_records for each in others), 0.0) + 2 * sqrt(variance)
+    return min(most / max(most + max(counts[own].n_records, 0.0), TINY), 1.0)
 
 
 def settled(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> Overshoot:

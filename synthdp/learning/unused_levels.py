@@ -1,13 +1,20 @@
-"""Levels of which noisy counts leave nothing but noise: they are not drawn."""
+"""Levels of which noisy counts leave nothing but noise: they are not drawn.
 
-from collections.abc import Collection, Sequence
-from math import sqrt
+What was learnt has room for more than there is: ``other`` for levels that were not found, and bins
+up to bounds that noise drew out. Measurements say what is in there. Post-processing only.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from math import erfc, exp, inf, log, pi, sqrt
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.learning.cells.significance import significance
+from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 
 HIDDEN = 0.1
@@ -15,36 +22,133 @@ HIDDEN = 0.1
 none.
 """
 
+LONGER = log(2)
+"""Empty bins at an end are so much less probable with each of them, before any is counted."""
+
+TINY = 1e-300
+"""A probability of nothing, of which there is a logarithm."""
+
+Floats = NDArray[np.float64]
+Unused: TypeAlias = Mapping[str, tuple[int, ...]]
+"""The codes without records of some attributes."""
+
 
 def levels_without_records(
-    schema: Schema, measurements: Sequence[LinearMeasurement], names: Collection[str]
-) -> dict[str, int]:
-    """The codes of ``other`` in some columns where all measurements together leave nothing for it
-    but noise.
+    schema: Schema,
+    measurements: Sequence[LinearMeasurement],
+    learnt: Mapping[str, Collection[str]],
+) -> dict[str, tuple[int, ...]]:
+    """The codes that are not drawn of columns that were learnt, as noise is all that they have.
 
-    A level of its own in ``enum`` is not among them, nor one that a rule may need, nor one in which
-    noise would hide many records.
+    Of learnt levels that is ``other``, unless it is a level of its own in ``enum`` or noise would
+    hide many records in it; of learnt bounds it is the outermost bins. No level is that a rule may
+    need.
+
+    Parameters
+    ----------
+    schema
+        The columns, closed.
+    measurements
+        Noisy marginals over its codes.
+    learnt
+        What was learnt of each column.
     """
     ruled = {name for constraint in schema.constraints for name in constraint.clique}
-    unused = {}
+    unused: dict[str, tuple[int, ...]] = {}
     for column in schema.table_columns:
-        if column.name not in names or column.name in ruled or column.other is None:
+        parts = learnt.get(column.name, ())
+        # What depends on weights is counted by all their bins.
+        if not parts or column.name in ruled or column.name == schema.weight:
             continue
-        code = column.unknown_code
-        is_all = (
-            column.listed == (column.other,) and not column.required
-        )  # no level was found, or there is none
-        if column.other in column.listed and not is_all:
-            continue
-        answers = list(
-            filter(None, (level_counts(each, column.name, code) for each in measurements))
-        )
-        if not answers:
-            continue
-        precisions = np.array([1 / variances[code] for _, variances in answers])
-        sums = precisions @ np.array([(values[code], values.sum()) for values, _ in answers])
-        count, total = (sums / precisions.sum()).tolist()
-        noise = significance(len(schema.columns)) / sqrt(precisions.sum())
-        if count <= noise <= HIDDEN * total:
-            unused[column.name] = code
+        codes: Sequence[int] = ()
+        if "levels" in parts and column.other is not None:
+            codes = _other(schema, column, measurements)
+        elif "bounds" in parts and column.axis is not None:
+            codes = empty_ends(*_totals(column, measurements))
+        if codes:
+            unused[column.name] = tuple(codes)
     return unused
+
+
+def _other(
+    schema: Schema, column: Column, measurements: Sequence[LinearMeasurement]
+) -> Sequence[int]:
+    """The code of ``other``, if all measurements together leave nothing for it but noise."""
+    code = column.unknown_code
+    is_all = (
+        column.listed == (column.other,) and not column.required
+    )  # no level was found, or there is none
+    if column.other in column.listed and not is_all:
+        return ()
+    answers = list(filter(None, (level_counts(each, column.name, code) for each in measurements)))
+    if not answers:
+        return ()
+    precisions = np.array([1 / variances[code] for _, variances in answers])
+    sums = precisions @ np.array([(values[code], values.sum()) for values, _ in answers])
+    count, total = (sums / precisions.sum()).tolist()
+    noise = significance(len(schema.columns)) / sqrt(precisions.sum())
+    return (code,) if count <= noise <= HIDDEN * total else ()
+
+
+def _totals(column: Column, measurements: Sequence[LinearMeasurement]) -> tuple[Floats, Floats]:
+    """What all measurements together say of each bin, and the variance of that: infinite where none
+    tells it apart.
+    """
+    n_bins = column.n_levels
+    precision, score = np.zeros(n_bins), np.zeros(n_bins)
+    for each in measurements:
+        for code in range(n_bins) if column.name in each.clique else ():
+            if counted := level_counts(each, column.name, code):
+                counts, variances = counted
+                precision[code] += 1 / variances[code]
+                score[code] += counts[code] / variances[code]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(precision > 0, score / precision, 0.0), 1 / precision
+
+
+def empty_ends(counts: Floats, variances: Floats) -> list[int]:
+    """The outermost bins that are rather empty than not; never all, and none where noise could hide
+    many records.
+
+    A bin that is not holds any number of records, of which large ones are the rarer, as many as
+    the others on average.
+
+    Parameters
+    ----------
+    counts, variances
+        Noisy counts of bins in their order, and the variances of their noise: infinite of bins that
+        are not told apart; shape ``(n_bins,)``.
+
+    >>> empty_ends(np.array([-20.0, 510.0, 480.0, 60.0, 31.0, -12.0]), np.full(6, 900.0))
+    [0, 4, 5]
+    """
+    n_bins, mean = len(counts), float(np.maximum(counts, 0.0).mean())
+    is_told = np.isfinite(variances)
+    if sqrt(variances[is_told].max(initial=0.0)) > HIDDEN * n_bins * mean:
+        return []
+    odds = [_odds(*each, mean) for each in zip(counts.tolist(), variances.tolist(), strict=True)]
+    # The fullest bin stays, so that there is one to draw from.
+    fullest = int(np.argmax(counts))
+    below = _run(odds[:fullest])
+    above = _run(odds[:fullest:-1])
+    return [*range(below), *range(n_bins - above, n_bins)]
+
+
+def _run(odds: Sequence[float]) -> int:
+    """How many bins from the first on are empty, if any rather are."""
+    together = np.append(0.0, np.cumsum(np.array(odds) - LONGER))
+    return int(np.argmax(together))
+
+
+def _odds(count: float, variance: float, mean: float) -> float:
+    """How much more probable a noisy count is of an empty bin than of one with records, as a
+    logarithm.
+    """
+    noise = sqrt(variance)
+    if noise >= mean:  # which would hide what others have on average
+        return -inf
+    empty = exp(-(count**2) / (2 * variance)) / sqrt(2 * pi * variance)
+    # The noise and a number of records whose probability falls exponentially, together.
+    held = erfc((noise / mean - count / noise) / sqrt(2)) / 2
+    log_held = variance / (2 * mean**2) - count / mean - log(mean) + log(max(held, TINY))
+    return log(max(empty, TINY)) - log_held

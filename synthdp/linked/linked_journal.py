@@ -8,7 +8,7 @@ from synthdp.core.errors import SynthdpError
 from synthdp.learning.learner import LearntColumn
 from synthdp.linked.linked_certificate import domain_facts, linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
-from synthdp.linked.package.opened import learnt_levels
+from synthdp.linked.package.opened import learnt_parts
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
 from synthdp.linked.refitted_view import refitted_view
@@ -58,7 +58,7 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
                 stated[label],
                 public,
                 identity,
-                learnt_levels(declared.joint_schema) if columns else [],
+                learnt_parts(declared.joint_schema) if columns else {},
             )
             for label, answers in kept.by_view().items()
         }
@@ -92,7 +92,7 @@ def _part(
     stated: Mapping[str, Any],
     public: Mapping[str, Any],
     identity: RunIdentity,
-    learnt: Collection[str],
+    learnt: Mapping[str, Collection[str]],
 ) -> Synthesis:
     """The release of one view, its answers charged to the ledger of all."""
     assert view.schema is not None

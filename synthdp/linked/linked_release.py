@@ -22,7 +22,7 @@ from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows
 from synthdp.linked.look import Look, read_when_learnt
 from synthdp.linked.package.matching import check_matching
-from synthdp.linked.package.opened import learnt_levels
+from synthdp.linked.package.opened import learnt_parts
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
 from synthdp.linked.refitted_view import refitted_view
@@ -341,7 +341,7 @@ class LinkedRelease:
                     parts[label],
                     self._settings.engine,
                     known=known,
-                    learnt=learnt_levels(self._declared.joint_schema) if self._learnt else (),
+                    learnt=learnt_parts(self._declared.joint_schema) if self._learnt else {},
                     report=_named(report, label),
                 )
                 ancestors.add(label, parts[label])

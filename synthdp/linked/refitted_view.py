@@ -1,8 +1,7 @@
 """A view fitted once more, with what was known only after it was released."""
 
-from collections.abc import Collection, Sequence
-
-import numpy as np
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.measurement import LinearMeasurement
@@ -12,6 +11,7 @@ from synthdp.learning.unused_levels import levels_without_records
 from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.informed import InformedEngine
 from synthdp.linked.package.view import LinkedView
+from synthdp.release.drawing.unused_levels import used_levels
 from synthdp.release.synthesis import Synthesis
 
 
@@ -21,11 +21,11 @@ def refitted_view(
     engine: Engine,
     *,
     known: Sequence[LinearMeasurement] = (),
-    learnt: Collection[str] = (),
+    learnt: Mapping[str, Collection[str]] = MappingProxyType({}),
     report: Report = silent,
 ) -> Synthesis:
     """The release of a view whose model has no numbers of children but those that noise shows, no
-    level for values that were not found where it has no records but noise, and knows what the rows
+    level where there are no records but noise, and knows what the rows
     before others are like.
 
     All of it is post-processing: what was measured stays as it is.
@@ -39,7 +39,7 @@ def refitted_view(
     known
         Marginals of ancestors and siblings, as the engine was told them.
     learnt
-        Columns of which levels were learnt.
+        What was learnt of each column.
     report
         Called with the progress.
     """
@@ -63,11 +63,13 @@ def refitted_view(
     )
 
 
-def _unused(view: LinkedView, part: Synthesis, learnt: Collection[str]) -> list[Constraint]:
-    """Which levels there are of own columns in which none was found for some values."""
-    own = [name for name in view.drawn if name in learnt]
-    codes = levels_without_records(part.schema, part.measurements, own) if own else {}
+def _unused(
+    view: LinkedView, part: Synthesis, learnt: Mapping[str, Collection[str]]
+) -> list[Constraint]:
+    """Which levels of own columns there are, where noise is all that others have."""
+    own = {name: learnt[name] for name in view.drawn if name in learnt}
+    unused = levels_without_records(part.schema, part.measurements, own) if own else {}
     return [
-        Constraint((name,), np.arange(part.schema[name].size) != code)
-        for name, code in codes.items()
+        Constraint((name,), used_levels(part.schema[name].size, codes))
+        for name, codes in unused.items()
     ]

@@ -2,7 +2,7 @@
 the one that is taken.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -47,7 +47,7 @@ def compared(
     model: Model,
     *,
     settings: RunSettings,
-    learnt: Sequence[str],
+    learnt: Mapping[str, Collection[str]],
     carried: Sequence[LinearMeasurement],
     known: "Sequence[KnownMarginal]",
     checked: CheckedTable,
@@ -67,7 +67,7 @@ def compared(
     settings
         Which engines there are to choose from, what is to be predicted, and what is to be met.
     learnt
-        Columns whose levels were learnt: those of which only noise is left are not drawn.
+        What was learnt of each column: levels of which only noise is left are not drawn.
     carried, known
         What an earlier release still says, and what is published: all models have it.
     checked

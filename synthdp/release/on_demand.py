@@ -223,10 +223,10 @@ STRUCTURE: OnDemand["Callable[..., Graph]"] = OnDemand(
 TOTALS_SAID: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.known_tables:totals_said")
 """What a certificate says of published totals, and cautions; for runs with ``known``."""
 
-UNUSED_LEVELS: OnDemand[Callable[..., dict[str, int]]] = OnDemand(
+UNUSED_LEVELS: OnDemand[Callable[..., dict[str, tuple[int, ...]]]] = OnDemand(
     "synthdp.learning.unused_levels:levels_without_records"
 )
-"""Levels of which only noise is left; for a release of columns whose levels were learnt."""
+"""Levels of which only noise is left; for a release of columns that were learnt."""
 
 VERIFY: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.verification:verify")
 """Questions held against the real table; for `Synthesis.verify`."""

@@ -1,6 +1,6 @@
 """A release: one run of a mechanism over one table, from the first question to the fitted model."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from fractions import Fraction
 from functools import partial
@@ -327,7 +327,7 @@ class Release:
                         table.released,
                         model,
                         settings=self._settings,
-                        learnt=self._learnt_levels,
+                        learnt=self._learnt_parts,
                         carried=carried,
                         known=self._known,
                         checked=self._checked,
@@ -414,13 +414,13 @@ class Release:
         return private
 
     @property
-    def _learnt_levels(self) -> list[str]:
-        """Columns whose levels were learnt."""
-        return [
-            column.name
+    def _learnt_parts(self) -> dict[str, Collection[str]]:
+        """What was learnt of each column."""
+        return {
+            column.name: column.open_parts
             for column in self._schema.open_columns
-            if column.name in self._learnt_columns and "levels" in column.open_parts
-        ]
+            if column.name in self._learnt_columns
+        }
 
     def _of_weights(
         self, schema: Schema, model: Model | None, measurements: Sequence[LinearMeasurement]

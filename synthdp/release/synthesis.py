@@ -22,7 +22,7 @@ from synthdp.release.answers import Answers
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refit_certificate
 from synthdp.release.drawing.draw import Checked, drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
-from synthdp.release.drawing.unused_levels import Unused, learnt_levels
+from synthdp.release.drawing.unused_levels import Unused, learnt_parts
 from synthdp.release.fitting import fit_model, meeting
 from synthdp.release.on_demand import (
     ARCHIVE,
@@ -173,7 +173,7 @@ class Synthesis(Answers, Result):
         """Levels without records, by attribute: columns were learnt to have them, and noise is all
         that is left.
         """
-        learnt = learnt_levels(self._certificate)
+        learnt = learnt_parts(self._certificate)
         if not learnt:
             return {}
         levels_without_records = UNUSED_LEVELS.load()

@@ -18,6 +18,7 @@ from synthdp.learning import learn_columns, levels_without_records, missing_caut
 from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 4000
+OF_SEX = {"sex": ["levels"]}
 RIGHT = None
 """Nothing need be said."""
 
@@ -343,20 +344,20 @@ def table_of(name, counts, stddev):
 def test_a_level_of_the_rest_is_unused_if_only_noise_is_left_for_it(counts, stddev, is_unused):
     field = {"name": "sex", "type": "string", "constraints": {"enum": ["F", "M"], "required": True}}
     schema = Schema.from_dict({"fields": [field | {"synthdp": {"other": "z"}}]})
-    found = levels_without_records(schema, [table_of("sex", counts, stddev)], ["sex"])
-    assert found == ({"sex": 2} if is_unused else {})
-    assert levels_without_records(schema, [table_of("sex", counts, stddev)], []) == {}
-    assert levels_without_records(schema, [], ["sex"]) == {}
+    found = levels_without_records(schema, [table_of("sex", counts, stddev)], OF_SEX)
+    assert found == ({"sex": (2,)} if is_unused else {})
+    assert levels_without_records(schema, [table_of("sex", counts, stddev)], {}) == {}
+    assert levels_without_records(schema, [], OF_SEX) == {}
     declared = Schema.from_dict({"fields": [field | {"synthdp": {"other": "M"}}]})
-    assert levels_without_records(declared, [table_of("sex", [900, 0], 5.0)], ["sex"]) == {}
+    assert levels_without_records(declared, [table_of("sex", [900, 0], 5.0)], OF_SEX) == {}
 
 
 def test_all_measurements_together_tell_whether_a_level_is_unused():
     field = {"name": "sex", "type": "string", "constraints": {"enum": ["F", "M"], "required": True}}
     schema = Schema.from_dict({"fields": [field | {"synthdp": {"other": "z"}}]})
     tables = [table_of("sex", [900, 100, 12], 5.0)] * 4
-    assert levels_without_records(schema, tables[:1], ["sex"]) == {"sex": 2}
-    assert levels_without_records(schema, tables, ["sex"]) == {}
+    assert levels_without_records(schema, tables[:1], OF_SEX) == {"sex": (2,)}
+    assert levels_without_records(schema, tables, OF_SEX) == {}
 
 
 def test_a_level_that_a_rule_names_stays():
@@ -372,5 +373,8 @@ def test_a_level_that_a_rule_names_stays():
     rules = {"constraints": [{"forbid": {"sex": ["F"], "mate": ["F"]}}]}
     schema = Schema.from_dict({"fields": fields, "synthdp": rules})
     assert (
-        levels_without_records(schema, [table_of("sex", [900, 100, 3], 5.0)], ["sex", "mate"]) == {}
+        levels_without_records(
+            schema, [table_of("sex", [900, 100, 3], 5.0)], OF_SEX | {"mate": ["levels"]}
+        )
+        == {}
     )

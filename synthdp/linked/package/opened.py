@@ -1,6 +1,6 @@
 """Open columns of a package: all of them as those of one table, of which each root is a record."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from synthdp.core.errors import SchemaError
@@ -75,9 +75,9 @@ def closed_fields(table: LinkedTable, joint: OpenSchema) -> dict[str, dict[str, 
     return {field["name"]: field for field in fields}
 
 
-def learnt_levels(joint: OpenSchema) -> list[str]:
-    """The columns of which levels are learnt."""
-    return [column.name for column in joint.open_columns if "levels" in column.open_parts]
+def learnt_parts(joint: OpenSchema) -> dict[str, Collection[str]]:
+    """What is learnt of each column."""
+    return {column.name: column.open_parts for column in joint.open_columns}
 
 
 def _field(column: Column | OpenColumn, name: str) -> dict[str, Any]:

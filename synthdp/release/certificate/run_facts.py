@@ -17,6 +17,7 @@ from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.certificate.certificate import privacy_certificate, unfinished_facts
 from synthdp.release.certificate.fit_facts import count_cautions, fit_cautions, fit_facts
+from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
@@ -157,9 +158,8 @@ class RunFacts:
         """What drawn values owe to what was learnt: levels that are never drawn, and values that
         are round.
         """
-        names = [name for name, parts in derived.items() if "levels" in parts]
         columns = {column.name: column for column in schema.table_columns}
-        unused = (columns[name] for name in levels_without_records(schema, measurements, names))
+        unused = levels_without_records(schema, measurements, derived)
         asked = [
             each.name
             for each in self.schema.open_columns
@@ -167,6 +167,11 @@ class RunFacts:
         ]
         heaped = {name: columns[name].field().get("synthdp", {}).get("heaping") for name in asked}
         return {
-            "not_drawn": {each.name: each.other for each in unused if each.other is not None},
+            "not_drawn": {name: _texts(columns[name], codes) for name, codes in unused.items()},
             "heaping": {name: shares for name, shares in heaped.items() if shares},
         }
+
+
+def _texts(column: Column, codes: Collection[int]) -> object:
+    """Levels as a certificate names them: ``other`` itself, bins by their first and last values."""
+    return column.other if column.other is not None else [column.code_texts[code] for code in codes]

@@ -2,7 +2,7 @@
 the rest.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,14 @@ from synthdp.inference.arrays import Codes
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 
-Unused = Mapping[str, int]
-"""The code without records of some attributes."""
+Unused = Mapping[str, Collection[int]]
+"""The codes without records of some attributes."""
 
 
-def learnt_levels(certificate: Mapping[str, Any]) -> list[str]:
-    """The columns whose levels were learnt, as a certificate says."""
+def learnt_parts(certificate: Mapping[str, Any]) -> dict[str, Collection[str]]:
+    """What was learnt of each column, as a certificate says."""
     domain = certificate.get("domain")
-    learnt = domain.get("derived", {}) if isinstance(domain, Mapping) else {}
-    return [name for name, parts in learnt.items() if "levels" in parts]
+    return dict(domain.get("derived", {})) if isinstance(domain, Mapping) else {}
 
 
 def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:
@@ -40,12 +39,12 @@ def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:
         Makes the draw repeatable.
     """
     attributes, columns = model.domain.attributes, list(codes)
-    for number, (name, code) in enumerate(unused.items()):
+    for number, name in enumerate(unused):
         place = model.domain.index(name)
-        rows = np.flatnonzero(columns[place] == code)
+        wanted = used_levels(model.domain[name], unused[name])
+        rows = np.flatnonzero(~wanted[columns[place]])
         if not rows.size:
             continue
-        wanted = np.arange(model.domain[name]) != code
         if len(attributes) == 1:
             drawn = model.sample_where({name: wanted}, rows.size, seed=seed + number)
         else:
@@ -56,13 +55,19 @@ def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:
     return tuple(columns)
 
 
+def used_levels(n_levels: int, unused: Collection[int]) -> NDArray[np.bool_]:
+    """Which levels are drawn; shape ``(n_levels,)``."""
+    return np.isin(np.arange(n_levels), np.array([*unused], dtype=np.int64), invert=True)
+
+
 def without_unused(
     values: NDArray[np.float64], names: Sequence[str], unused: Unused
 ) -> NDArray[np.float64]:
     """A marginal in which unused levels have nothing: the others have it in proportion, or evenly
     if they are empty.
 
-    >>> without_unused(np.array([[30.0, 10.0, 4.0], [0.0, 5.0, 5.0]]), ["town", "sex"], {"sex": 2})
+    >>> counts = np.array([[30.0, 10.0, 4.0], [0.0, 5.0, 5.0]])
+    >>> without_unused(counts, ["town", "sex"], {"sex": (2,)})
     array([[33., 11.,  0.],
            [ 0., 10.,  0.]])
     """
@@ -70,8 +75,8 @@ def without_unused(
         if name not in unused:
             continue
         counts = np.moveaxis(values, axis, -1)
-        moved = counts[..., unused[name], None]
-        kept = np.arange(counts.shape[-1]) != unused[name]
+        kept = used_levels(counts.shape[-1], unused[name])
+        moved = counts[..., ~kept].sum(axis=-1, keepdims=True)
         sums = (counts * kept).sum(axis=-1, keepdims=True)
         shares = np.divide(
             counts * kept,
@@ -91,10 +96,8 @@ def narrowed_to_used(
     """
     left = {}
     for name, shares in wanted.items():
-        left[name] = np.where(np.arange(len(shares)) == unused.get(name, -1), 0.0, shares)
+        left[name] = np.where(used_levels(len(shares), unused.get(name, ())), shares, 0.0)
         if not left[name].any():
-            problem = (
-                "asks for the level of values that were not found, which has no records but noise"
-            )
-            raise ParameterError(f"where: the condition on {name!r} {problem}; name another level")
+            problem = "asks for values that were not found, which have no records but noise"
+            raise ParameterError(f"where: the condition on {name!r} {problem}; ask for others")
     return left

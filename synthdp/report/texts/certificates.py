@@ -236,7 +236,11 @@ def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     unused: Mapping[str, Any] = domain.get("not_drawn", {})
     heaped: Mapping[str, Mapping[str, float]] = domain.get("heaping", {})
-    levels = ", ".join(f"{level!r} of {name!r}" for name, level in unused.items())
+    levels = ", ".join(
+        f"{level!r} of {name!r}"
+        for name, found in unused.items()
+        for level in (found if isinstance(found, list) else [found])
+    )
     facts = (
         [("not drawn", f"{levels}: no records have it, as far as noise can tell")] if unused else []
     )

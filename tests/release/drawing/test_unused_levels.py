@@ -58,7 +58,7 @@ def test_samples_slices_completions_and_marginals_agree(synthesis, tmp_path):
 def test_the_certificate_says_which_level_is_not_drawn(synthesis):
     certificate = synthesis.certificate
     assert certificate["domain"]["not_drawn"] == {"sex": "other"}
-    assert synthesis.unused == {"sex": 2}
+    assert synthesis.unused == {"sex": (2,)}
     jsonschema.validate(certificate, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
     for is_whole in (True, False):
         text = certificate_text(certificate, is_whole=is_whole)
@@ -81,7 +81,7 @@ def test_the_certificate_says_which_level_is_not_drawn(synthesis):
 
 def test_the_level_would_be_drawn_otherwise(synthesis):
     codes = synthesis.model.sample(200_000, seed=1)
-    used = redrawn(synthesis.model, codes, {"sex": 2}, seed=1)
+    used = redrawn(synthesis.model, codes, {"sex": (2,)}, seed=1)
     assert not (used[0] == 2).any()
     assert np.array_equal(used[0][codes[0] != 2], codes[0][codes[0] != 2])
     assert np.array_equal(used[1], codes[1])
@@ -97,7 +97,7 @@ def test_records_are_drawn_again_given_the_rest(shape):
     )
     model = DirectEngine().estimate(domain, [LinearMeasurement(domain.attributes, counts, 1.0)])
     codes = model.sample(1000, seed=1)
-    used = redrawn(model, codes, {"sex": 2}, seed=1)
+    used = redrawn(model, codes, {"sex": (2,)}, seed=1)
     assert (codes[0] == 2).sum() > 50
     assert (used[0] == (0 if len(shape) == 1 else used[1])).all()
 
@@ -105,7 +105,7 @@ def test_records_are_drawn_again_given_the_rest(shape):
 def test_marginals_lose_nothing():
     values = np.random.default_rng(1).random((3, 4, 2))
     values[:, :3, 0] = 0  # nothing but the unused level: the others have even shares
-    found = without_unused(values, ["a", "b", "c"], {"b": 3, "d": 0})
+    found = without_unused(values, ["a", "b", "c"], {"b": (3,), "d": (0,)})
     assert np.allclose(found.sum(axis=1), values.sum(axis=1))
     assert np.allclose(found[:, :3, 0], values[:, 3, 0, None] / 3)
     assert not found[:, 3].any()
