@@ -28,7 +28,7 @@ from synthdp.cli.studio import step_people as people
 from synthdp.cli.studio import step_run as run
 from synthdp.cli.studio import step_table as table
 from synthdp.cli.studio.guard import MAX_FORM, Guard, form_key, is_form_key
-from synthdp.cli.studio.project import ChangedElsewhereError, InWordsError, Studio, Visit
+from synthdp.cli.studio.project import InWordsError, Studio, Visit
 from synthdp.cli.studio.texts import USUAL, Texts, languages, preferred
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.message_codes import error_code
@@ -205,8 +205,7 @@ def _saved(visit: Visit, name: str) -> Response:
     try:
         return RedirectResponse(STEPS[name][1](visit), 303)
     except SynthdpError as error:
-        is_old = isinstance(error, ChangedElsewhereError)  # what was typed is of another state
-        typed = {} if is_old else {each: visit.texts_of(each) for each in visit.form}
+        typed = {each: visit.texts_of(each) for each in visit.form}
         number = secrets.token_hex(8)
         visit.studio.refused = {number: (typed, error)}  # of one form: nobody looks at the others
         return RedirectResponse(f"/{name}?refused={number}", 303)

@@ -9,7 +9,7 @@ from synthdp.cli.planning.run_script import run_script
 from synthdp.cli.studio.declared import declared_path
 from synthdp.cli.studio.places import from_project, path_of, source_of
 from synthdp.cli.studio.project import DATABASE, KINDS, PRIVATE, PUBLISH, Visit
-from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.core.errors import SynthdpError
 from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import Format, file_kind
 from synthdp.release.persistence.budget import Budget
@@ -39,7 +39,7 @@ def _options(visit: Visit) -> dict[str, Any]:
     """
     project = visit.project
     if project.epsilon <= 0 or project.delta <= 0:
-        raise ParameterError("no budget is chosen yet; choose epsilon in step 4")
+        raise visit.refusal("epsilon_open")
     given: dict[str, Any] = {} if project.is_linked else {"kinds": f"{visit.run.name}/{KINDS}"}
     given |= {"epsilon": project.epsilon, "delta": project.delta}
     if project.unit:
@@ -47,8 +47,7 @@ def _options(visit: Visit) -> dict[str, Any]:
         given |= {"order": project.order} if project.order else {}
     if project.budget:
         if project.budget not in budgets_in(visit):
-            problem = f"{project.budget!r} is not in the folder"
-            raise ParameterError(f"{problem}; choose the budget again")
+            raise visit.refusal("budget_gone", name=project.budget)
         path = from_project(visit, visit.studio.place / project.budget)
         given |= {"budget": path, "budget_note": project.note}
     return given | ({"anyway": True} if ANYWAY in visit.run.arguments else {})

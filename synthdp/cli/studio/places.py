@@ -12,7 +12,7 @@ from typing import Any
 from synthdp.cli.shared.drafts import divisions, drafted
 from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.cli.studio.project import DATABASE, FOLDER, PROJECT, TABLE, Studio, Visit
-from synthdp.core.errors import DataFileError, ParameterError
+from synthdp.core.errors import DataFileError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import write_atomically
 from synthdp.data.files.formats import is_named_as_table, is_text
@@ -62,7 +62,7 @@ def path_of(visit: Visit) -> Path:
     """Where the chosen table lies; raises `ParameterError` if it is not there any more."""
     name = visit.project.table
     if name not in tables_in(visit.studio):
-        raise ParameterError(f"{name!r} is not in the folder of the studio; choose the table again")
+        raise visit.refusal("table_gone", name=name)
     return visit.studio.place / name
 
 
@@ -120,14 +120,14 @@ def rows_of(path: Path, dialect: Dialect, *, is_headed: bool = False) -> list[li
         return names + [[str(cell) for cell in row] for row in first.head(SEEN_ROWS).to_numpy()]
 
 
-def store_upload(studio: Studio, name: str, stream: Any) -> str:
+def store_upload(studio: Studio, name: str, stream: Any, *, replaces: bool = False) -> str:
     """Keep a table that was given in the page beside the others; returns its name.
 
-    Raises `DataFileError` if it is no table, or there is one of that name.
+    Raises `DataFileError` if it is no table, or there is one of that name which it does not replace.
     """
     plain = Path(name.replace("\\", "/")).name
     if plain.startswith(".") or not plain.isprintable() or not is_named_as_table(plain):
         raise DataFileError(f"{plain!r} is no table; give a file such as people.csv")
-    with write_atomically(studio.place / plain, force=False) as kept:
+    with write_atomically(studio.place / plain, force=replaces) as kept:
         shutil.copyfileobj(stream, kept)
     return plain

@@ -32,10 +32,6 @@ class InWordsError(ParameterError):
     """What is refused, said in the reader's language."""
 
 
-class ChangedElsewhereError(InWordsError):
-    """Another page saved something since this one was opened."""
-
-
 @final
 @dataclass(frozen=True, kw_only=True)
 class Project:
@@ -173,9 +169,9 @@ class Visit:
         return self.text("action")
 
     def chosen(self, actions: Mapping[str, Any]) -> Any:
-        """What the button that was pressed stands for; raises `ParameterError` if there is none."""
+        """What the button that was pressed stands for; raises `InWordsError` if there is none."""
         if self.action not in actions:
-            raise ParameterError("the form says not what is to be done; open the page again")
+            raise self.refusal("action")
         return actions[self.action]
 
     def texts_of(self, name: str) -> list[str]:
@@ -192,26 +188,33 @@ class Visit:
         return self.project.dialect.get("decimalChar", ".")
 
     def number(self, name: str, *, usual: float = 0.0) -> float:
-        """A number of the form, with a comma or a point; raises `ParameterError` if it is none."""
+        """A number of the form, with a comma or a point; raises `InWordsError` if it is none."""
         text = re.sub(r"\s", "", self.text(name))
         number = number_or_text(text) if text else usual
         if isinstance(number, str):
-            raise ParameterError(f"{name} is {text!r}; give a number")
+            raise self.refusal("number", text=text)
         return float(number)
 
     def whole(self, name: str, *, usual: int = 0) -> int:
         """A whole number of the form; marks between groups of digits are left out."""
         text = self.text(name)
-        return whole_number(name, text) if text else usual
+        try:
+            return whole_number(name, text) if text else usual
+        except ParameterError:
+            raise self.refusal("whole", text=text) from None
+
+    def refusal(self, key: str, **given: object) -> InWordsError:
+        """What is refused, in the words of the page."""
+        return InWordsError(self.texts(f"no.{key}", **given))
 
     def saved(self, *, walked: int = 0, **changed: Any) -> Self:
         """This visit of the project saved with other values, and gone on to a further step.
 
-        Raises `ChangedElsewhereError` if another page saved since this one was made.
+        Raises `InWordsError` if another page saved since this one was made.
         """
         seen = self.whole("version", usual=-1)
         if seen != self.studio.load().version:
-            raise ChangedElsewhereError(self.texts("changed_elsewhere"))
+            raise self.refusal("changed")
         walked = max(self.project.walked, walked)
         project = replace(self.project, version=seen + 1, walked=walked, **changed)
         self.studio.save_public(PROJECT, asdict(project))

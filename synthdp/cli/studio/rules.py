@@ -4,7 +4,6 @@ from typing import Any
 
 from synthdp.cli.studio.declared import Kind, kinds_of, resources
 from synthdp.cli.studio.project import Visit
-from synthdp.core.errors import ParameterError
 from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.schema.rule_answers import FORMS, MOST_CASES, asked_of_column, rule_of_answers
 
@@ -36,11 +35,11 @@ def _chosen(visit: Visit) -> dict[str, Kind]:
 def rule_of(visit: Visit) -> tuple[str, dict[str, Any]]:
     """The rule that was clicked together, and the linked table that it is a limit of, else ''.
 
-    Raises `ParameterError` if it is not complete.
+    Raises `ParameterError`, of the page `InWordsError`, if it is not complete.
     """
     form, columns = visit.text("rule"), _chosen(visit)
     if form not in FORMS or not columns:
-        raise ParameterError("the rule names no column; choose the columns that it is about")
+        raise visit.refusal("rule")
     answers = {name: visit.texts_of(name) for name in visit.form}
     rule = rule_of_answers(form, columns, answers, mark=visit.mark)
     is_limit = form == "limit"

@@ -6,8 +6,8 @@ from typing import Any
 from synthdp.cli.planning.plan_text import describe_plan
 from synthdp.cli.studio.commands import budget_in, budgets_in
 from synthdp.cli.studio.declared import check, declared_path, kinds_of
-from synthdp.cli.studio.project import InWordsError, Visit
-from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.cli.studio.project import Visit
+from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.package import Package
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
 from synthdp.release.persistence.budget import Budget
@@ -69,14 +69,14 @@ def save_budget(visit: Visit) -> str:
     """Choose what is spent, and make a budget file for the population if asked to."""
     rows, epsilon, budget = visit.whole("rows"), visit.number("epsilon"), visit.text("budget")
     if not rows and not visit.project.is_linked:
-        raise ParameterError("rows is not given; give a guess of the number of records")
+        raise visit.refusal("rows")
     if not 0 < epsilon <= 100:
-        raise ParameterError(f"epsilon is {epsilon:g}; give a number above 0, at most 100")
+        raise visit.refusal("epsilon", epsilon=visit.texts.number(epsilon, "%g"))
     if budget and budget not in budgets_in(visit):
-        raise ParameterError(f"{budget!r} is no budget of the folder; choose one of the list")
+        raise visit.refusal("budget_gone", name=budget)
     left = 0.0 if visit.action == "create" else _left_below(visit, budget, epsilon)
     if left:
-        raise InWordsError(visit.texts("budget.over", left=visit.texts.number(left, "%.3g")))
+        raise visit.refusal("over", left=visit.texts.number(left, "%.3g"))
     delta, goes_on = visit.number("delta") or _delta(rows), visit.action == "go_on"
     visit = visit.saved(rows=rows, epsilon=epsilon, delta=delta, note=visit.text("note"))
     budget = _created(visit) if visit.action == "create" else budget
@@ -112,7 +112,7 @@ def _created(visit: Visit) -> str:
     """The name of a new budget file beside the table, which outlives the project."""
     population, unit = visit.text("population"), visit.project.unit
     if not population:
-        raise ParameterError("population is not given; say in words whose data it is about")
+        raise visit.refusal("population")
     plain = "".join(each if each.isalnum() else "-" for each in population.lower()).strip("-")
     name = f"{plain[:40] or 'population'}.budget"
     if visit.project.is_linked:  # what is protected together is called by the root's key

@@ -71,7 +71,7 @@ def save_columns(visit: Visit) -> str:
     """Save all columns, or fill them in from a code book."""
     (filled, errors), fixed = _typed(visit), _fixed(visit)
     if not any(filled.values()):
-        raise ParameterError("no column is known yet; choose in step 1 how the table is written")
+        raise visit.refusal("columns")
     if errors:
         raise ParameterError("; ".join(errors.values()))
     if visit.action == "book":

@@ -21,7 +21,7 @@ from synthdp.cli.studio.declared import (
 from synthdp.cli.studio.project import Visit
 from synthdp.cli.studio.rules import builder, columns_of, rule_of
 from synthdp.cli.studio.step_columns import places_of
-from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
 from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN, RELATIVE
@@ -133,7 +133,7 @@ def _save_units(visit: Visit) -> str:
         is_several = visit.text("several") == "yes"
         unit = visit.text("unit") if is_several else ""
         if is_several and unit not in visit.project.names:
-            raise ParameterError("no column tells persons apart; choose it, or one row a person")
+            raise visit.refusal("unit")
         changed |= {"unit": unit, "order": visit.text("order") if unit else ""}
         changed |= {"max_rows": visit.whole("max_rows", usual=1) if unit else 1}
     in_order(replace(visit, project=replace(visit.project, **changed)), content_of(visit))

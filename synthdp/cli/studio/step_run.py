@@ -101,7 +101,7 @@ def save_run(visit: Visit) -> str:
         words = visit.run.arguments
         visit.run.start([*words, *({ANYWAY} - {*words})])
     elif visit.action == "start" and state not in (NEW, RUNNING):
-        raise ParameterError("the run was started in another page; this page shows it now")
+        raise visit.refusal("run")
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
         visit = visit.saved(run=visit.project.run + 1)
         words = run_words(visit)
@@ -175,7 +175,7 @@ def save_look(visit: Visit) -> str:
         return "/take"
     visit, tab = visit.of_release(), visit.text("tab")
     if tab not in PAGES or visit.run.state != DONE:
-        raise ParameterError("there is no release to look at yet; run it in step 5")
+        raise visit.refusal("release")
     page_path(visit, tab).parent.mkdir(parents=True, exist_ok=True)
     _maker(visit, tab).start(report_words(visit, tab))
     return f"/look?tab={tab}&run={visit.project.run}"

@@ -18,7 +18,7 @@ from synthdp.cli.studio.places import (
     tables_in,
 )
 from synthdp.cli.studio.project import DATABASE, FOLDER, LINKED, PACKAGE, TABLE, Visit
-from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.core.errors import SynthdpError
 from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import is_text
 from synthdp.linked.package.drafts import package_files, with_former_tables
@@ -74,7 +74,7 @@ def _choose(visit: Visit) -> str:
     name = visit.text("table")
     kind = tables_in(visit.studio).get(name)
     if kind is None:
-        raise ParameterError(f"{name!r} is not in the folder; choose a table of the list")
+        raise visit.refusal("table_gone", name=name)
     if kind == FOLDER and visit.text("holds") != "parts":
         kind = LINKED
     return _take(visit, kind=kind, table=name)
@@ -83,20 +83,23 @@ def _choose(visit: Visit) -> str:
 def _upload(visit: Visit) -> str:
     given = next(iter(visit.form.get("file", ())), None)
     if given is None or isinstance(given, str) or not given.filename:
-        raise ParameterError("no file was chosen; choose one")
-    return _take(visit, kind=TABLE, table=store_upload(visit.studio, given.filename, given.file))
+        raise visit.refusal("file")
+    name, replaces = visit.text("as") or given.filename, bool(visit.text("replace"))
+    if name in tables_in(visit.studio) and not replaces:
+        raise visit.refusal("exists", name=name)
+    name = store_upload(visit.studio, name, given.file, replaces=replaces)
+    return _take(visit, kind=TABLE, table=name)
 
 
 def _choose_database(visit: Visit) -> str:
     source, table = visit.text("source"), visit.text("name")
     scheme, _, rest = source.partition("://")
     if not table or not rest or scheme not in ("duckdb", "postgres", "postgresql"):
-        usual = f"postgres://USER@HOST/DATABASE or {DUCKDB}NAME"
-        raise ParameterError(f"give an address such as {usual}, and the name of the table")
+        raise visit.refusal("address", usual=f"postgres://USER@HOST/DATABASE, {DUCKDB}NAME")
     if scheme == "duckdb" and source.removeprefix(DUCKDB) not in files_in(visit.studio.place):
-        raise ParameterError(f"a DuckDB file has to lie in the folder of the studio: {DUCKDB}NAME")
+        raise visit.refusal("duckdb", usual=f"{DUCKDB}NAME")
     if ":" in rest.rpartition("@")[0]:
-        raise ParameterError("the address holds a password; leave it to the environment or .pgpass")
+        raise visit.refusal("password")
     return _take(visit, kind=DATABASE, table=table, source=source)
 
 
@@ -122,9 +125,7 @@ def _declare(visit: Visit) -> str:
         mark = visit.text("mark")
         encoding = encoding if encoding or goes_on else "utf-8"
         if encoding not in ENCODINGS or delimiter is None or (goes_on and mark not in MARKS):
-            raise ParameterError(
-                "it is not said how the file and its numbers are written; choose it"
-            )
+            raise visit.refusal("dialect")
         dialect = _dialect(encoding, delimiter)
         dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
         visit, is_read = _read_names(visit, dialect)

@@ -591,7 +591,7 @@ def test_what_is_refused_is_said_once_and_nothing_is_sent_again(client):
     assert answer.status_code == 303
     page = client.get(answer.headers["location"])
     assert page.status_code == 422
-    assert "no column tells persons apart" in page.text
+    assert "No column tells persons apart" in page.text
     assert form_with(page.text, "max_rows")["max_rows"] == "7"
     again = client.get(answer.headers["location"])
     assert again.status_code == 200
@@ -833,7 +833,43 @@ def test_two_pages_do_not_overwrite_each_other(client, place):
     late = client.post("/people", data=old | {"action": "go_on", "several": "yes", "unit": "Ort"})
     assert late.status_code == 422
     assert "saved in another page" in late.text
+    asked = form_with(late.text, "several")
+    assert (asked["several"], asked["unit"]) == ("yes", "Ort")  # what was typed stays
     assert json.loads((place / "people.studio" / "project.json").read_text())["unit"] == ""
+
+
+def test_a_table_of_a_name_that_is_there_is_replaced_or_called_otherwise(client, place):
+    def uploaded(**given):
+        data = key_and_version(client.get("/table").text) | {"action": "upload"} | given
+        files = {"file": ("Export 1.csv", b"town\nUlm\n")}
+        return client.post("/table/upload", data=data, files=files)
+
+    refused = uploaded()
+    assert "exists in the folder already" in refused.text
+    assert "--force" not in refused.text
+    assert (place / "Export 1.csv").read_text("utf-8") == TABLE
+    uploaded(**{"as": "Export 2.csv"})
+    assert (place / "Export 2.csv").read_bytes() == b"town\nUlm\n"
+    uploaded(replace="yes")
+    assert (place / "Export 1.csv").read_bytes() == b"town\nUlm\n"
+
+
+def test_what_the_pages_refuse_they_refuse_in_the_readers_language(client):
+    room = ROOT / "synthdp/cli/studio"
+    used = {
+        key
+        for path in room.glob("*.py")
+        for key in re.findall(r'refusal\(\s*"(\w+)"', path.read_text("utf-8"))
+    }
+    for language in ("de", "en"):
+        texts = json.loads((CATALOGUES / f"{language}.json").read_text("utf-8"))
+        said = {key.removeprefix("no.") for key in texts if key.startswith("no.")}
+        assert used == said
+    declared(client)
+    posted(client, "/people", action="go_on", several="no")
+    client.get("/budget?language=de")
+    page = posted(client, "/budget", action="go_on", rows="viele", epsilon="1").text
+    assert '<p lang="de">„viele“ ist keine ganze Zahl.</p>' in page
 
 
 def test_a_project_goes_to_a_colleague_without_the_data(place, tmp_path_factory):
