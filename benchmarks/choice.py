@@ -7,6 +7,9 @@ and triples in equal parts: "without" of releases that choose nothing, "default"
 model of releases that choose, which have paid for the choice, and "chosen" of what they took.
 "changed" is how many took another model, "wrong" how many of these err more than the default's;
 "sd" the noise that is stated on each score, "cpu" seconds without and with a choice.
+
+With ``--choose none`` only "without" is measured, and which model was taken of several mechanisms,
+with commas between their names (``--mechanisms auto mst auto,mst``).
 """
 
 import argparse
@@ -46,7 +49,8 @@ def main() -> None:
         frame, schema = read_table(name, options.data)
         for mechanism in options.mechanisms:
             for epsilon in options.epsilons:
-                _print(name, mechanism, epsilon, frame, schema, options)
+                measured = _print_alone if options.choose == "none" else _print
+                measured(name, mechanism, epsilon, frame, schema, options)
 
 
 def _print(
@@ -85,6 +89,37 @@ def _print(
         int((found[:, 2] > found[:, 1]).sum()),
         f"{np.nanmean(sds):.4f}",
         "{:.1f} {:.1f}".format(*np.mean(cpu, axis=0)),
+        ", ".join(f"{taken.count(each)} {each}" for each in dict.fromkeys(taken)),
+        sep="\t",
+        flush=True,
+    )
+
+
+def _print_alone(
+    name: str,
+    mechanism: str,
+    epsilon: float,
+    frame: pd.DataFrame,
+    schema: object,
+    options: argparse.Namespace,
+) -> None:
+    """Release a table several times by one mechanism or several, and print how they err."""
+    errors, taken, cpu = [], [], []
+    for _ in range(options.releases):
+        start = time.process_time()
+        synthesis = synthdp.synthesize(
+            frame, schema, epsilon=epsilon, delta=1e-9, mechanism=mechanism
+        )
+        cpu.append(time.process_time() - start)
+        errors.append(_error(synthesis, frame))
+        taken.append(synthesis.certificate.get("choice", {}).get("chosen", mechanism))
+    print(
+        name,
+        mechanism,
+        f"{epsilon:g}",
+        f"{np.mean(errors):.4f}",
+        *[""] * 5,
+        f"{np.mean(cpu):.1f}",
         ", ".join(f"{taken.count(each)} {each}" for each in dict.fromkeys(taken)),
         sep="\t",
         flush=True,
