@@ -46,7 +46,7 @@ _CAUTIONS: Sequence[tuple[str, Sequence[str]]] = (
     ("C13", ("short of the least loss", "combinations that constraints rule out")),
     ("C14", ("further from the model than chance explains",)),
     ("C15", ("all answers were there",)),
-    ("C17", ("the run was stopped before its end",)),
+    ("C17", ("the run was stopped before its end", "models were to be compared")),
     ("C18", ("published totals:",)),
     ("C19", ("survey weights:",)),
     ("C16", ("no interval:", "values are drawn inside its bins")),

@@ -191,7 +191,9 @@ def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _makers(content: Mapping[str, Any]) -> list[str]:
     """Software, mechanism and engine; of a run that was stopped before its model, the mechanism only."""
     makers = [content["software"]] if "software" in content else []
-    makers.append(content["mechanism"]["name"])
+    mechanism = content["mechanism"]
+    several = mechanism.get("parameters", {}).get("mechanisms", [])
+    makers += [each["name"] for each in several] or [mechanism["name"]]
     if "engine" in content:
         engine = content["engine"]
         makers.append(engine["name"] + (f" ({engine['choice']})" if "choice" in engine else ""))
