@@ -82,7 +82,7 @@ def test_each_has_an_equal_part_of_the_budget():
 def test_what_was_measured_of_a_column_before_is_known_to_the_next():
     seen = []
 
-    class Watching(Gaussian):
+    class Watching(MST):
         def release(self, table, task):
             model = super().release(table, task)
             assert isinstance(table, TablePart)
@@ -94,6 +94,7 @@ def test_what_was_measured_of_a_column_before_is_known_to_the_next():
     first, own = synthesis.measurements[:n_first], synthesis.measurements[n_first:]
     assert [each.clique for each in seen] == [each.clique for each in own]
     before = {each.clique: each for each in first}
+    assert len([each for each in own if each.clique in before]) == len(LEVELS)
     for joined, alone in zip(seen, own, strict=True):
         if alone.clique not in before:
             assert np.array_equal(joined.values, alone.values)
