@@ -47,7 +47,7 @@ def check_mechanism(
     """Run a mechanism on neighbouring tables with frozen noise, and say what contradicts its
     guarantee.
 
-    A run is recorded; then the same run on a neighbouring table is told the same answers. All that
+    A run is recorded; then the same run on a neighbouring table is given the same answers. All that
     it asks and makes of them must be the same, for it may see released values only. The exact
     answers to each question may differ by what its event declares, the noisy ones must have the
     noise that the event says, with bits of its own for each question, and what is charged must add
@@ -128,7 +128,7 @@ class _Runs:
             )
         # The same answers were given, so only the records can be to blame.
         except Exception as error:  # whatever it is, it did not happen on the first table
-            yield f"the neighbour, told the same, fails with {type(error).__name__}"
+            yield f"the neighbour, given the same answers, fails with {type(error).__name__}"
             other = None
         yield from excess(recorder, replayer, release.ledger.unit)
         yield from ledger_excess(release.ledger)
@@ -138,7 +138,7 @@ class _Runs:
         if other is not None:
             shown, again = visible(one), visible(other)
             for what in [what for what in shown if shown[what] != again[what]]:
-                yield f"the {what} of the neighbour, told the same answers, differs: it depends on the records"
+                yield f"the {what} of the neighbour, given the same answers, differs: it depends on the records"
         # Progress is on the screen of whoever runs it, and in the log.
         if self.steps[0] != self.steps[1]:
             yield "progress depends on the records"

@@ -79,7 +79,7 @@ class Replayer(Recorder):
     ----------
     truth, bits
         As in `Recorder`.
-    told
+    recorded
         What was asked and answered in the earlier run.
     """
 

@@ -61,7 +61,7 @@ def steps(report: Report, stage: str, items: Iterable[Item]) -> Iterator[Item]:
     """The items of a stage one by one, each reported before it is worked on, and the end after the
     last one.
 
-    >>> list(steps(lambda *told: print(*told), "counting", "ab"))
+    >>> list(steps(lambda *step: print(*step), "counting", "ab"))
     counting 0 2
     counting 1 2
     counting 2 2

@@ -113,7 +113,7 @@ class Model(ABC):
 
     @property
     def known(self) -> "tuple[KnownMarginal, ...]":
-        """Published marginals that it meets exactly; none but of fits that were told of some."""
+        """Published marginals that it meets exactly; none unless the fit was given some."""
         return ()
 
     def known_check(

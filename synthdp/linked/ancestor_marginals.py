@@ -3,8 +3,8 @@ before it.
 
 Rows of a view have ancestors, and siblings that were drawn before them. What these are like was
 released before, with the views of those tables, so it need not be measured again: families are
-drawn, and all that is counted in them is post-processing. An engine that was not told how what is
-ancestors and siblings of a row hang together would take it twice for what it says of the row.
+drawn, and all that is counted in them is post-processing. An engine that does not know how
+ancestors and siblings of a row depend on each other would count twice what they say of the row.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ class AncestorMarginals:
         """Marginals of ancestors and siblings of the rows of a view, in its units of weight.
 
         ``stddev`` is the noise of a marginal that all of the view's budget is spent on: they are
-        told to be no more exact than that, nor than numbers of drawn rows are.
+        taken to be no more exact than that, nor than numbers of drawn rows are.
         """
         # Roots hang on nothing.
         if view.table.parent is None:

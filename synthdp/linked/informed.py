@@ -1,4 +1,4 @@
-"""An engine that is told more than what was measured: marginals that are known from elsewhere."""
+"""An engine that is given more than measurements: marginals that are known from elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import replace

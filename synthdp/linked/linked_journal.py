@@ -30,7 +30,7 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
     """What the answers about linked tables make; all that is in the file is held against its
     package.
 
-    Each view of which a marginal was measured is fitted by itself when it is needed, and not told
+    Each view of which a marginal was measured is fitted by itself when it is needed, without
     what the views before it say of the rows that its own hang on. Raises `DataFileError` if there
     is no marginal, or it is no such journal.
     """

@@ -251,7 +251,7 @@ class LinkedRelease:
         return workload_of(view, view.schema.domain)
 
     def _release(self, label: str, known: Sequence[LinearMeasurement] = ()) -> Release:
-        """The release of one view, which a part of the budget pays for, and whose engine is told
+        """The release of one view, which a part of the budget pays for, and whose engine is given
         what is known.
         """
         view = self._views.every[label]

@@ -106,8 +106,8 @@ class LinkedSynthesis(Result):
 
     @property
     def knows_size(self) -> bool:
-        """Whether the number of roots can be told from its noise; if not, `sample` is to be told
-        how many to draw.
+        """Whether the number of roots stands out of its noise; if not, say how many `sample` is to
+        draw.
         """
         return (
             self._package.root.name in self._parts

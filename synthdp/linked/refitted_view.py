@@ -37,7 +37,7 @@ def refitted_view(
     engine
         What fits.
     known
-        Marginals of ancestors and siblings, as the engine was told them.
+        Marginals of ancestors and siblings, as the engine was given them.
     learnt
         What was learnt of each column.
     report

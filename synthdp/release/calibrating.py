@@ -69,7 +69,7 @@ def calibrated_table(
     n_rows, seed, text, totals, n_jobs
         As for `Synthesis.sample`.
     checked
-        Is told how rows compare with published totals of the records.
+        Called with how rows compare with published totals of the records.
     """
     model = release.model
     schema = with_densities(release.schema, model)

@@ -85,7 +85,7 @@ class Synthesis(Answers, Result):
     known
         What is published, for a model that is fitted when it is needed; a model knows by itself.
     checked
-        Is told how rows compare with what is published; by default they are warned of.
+        Called with how rows compare with what is published; by default users are warned.
     carried
         What an earlier release still says, which the model is fitted to as well.
     """
@@ -543,8 +543,8 @@ class Synthesis(Answers, Result):
         return self._with(form=form)
 
     def checked_by(self, checked: Checked) -> Self:
-        """The same release, where ``checked`` is told how rows compare with what is published, and
-        nobody is warned.
+        """The same release, where ``checked`` is called with how rows compare with what is
+        published, and nobody is warned.
         """
         return self._with(checked=checked)
 

@@ -282,7 +282,7 @@ def _column(
     # Where the other value is missing no distance can be taken, and so no value be written.
     if is_required == [True, False]:
         way_out = f"declare {other!r} as required, too, or this column not"
-        refuse(name, f"it is required, but cannot be told where {other!r} is missing; {way_out}")
+        refuse(name, f"it is required, but has no value where {other!r} is missing; {way_out}")
     return column
 
 

@@ -239,7 +239,7 @@ class GoesBehindTheQuestions(Wrapped):
         (AsksByTheRecords(), "question 4 depends on the records"),  # after a look at the columns
         (AsksByTheRecords(), "looked for '_source'"),
         (AsksOnceMore(), "depends on the records: the neighbour is asked something else"),
-        (FailsByTheRecords(), "told the same, fails with AssertionError"),
+        (FailsByTheRecords(), "given the same answers, fails with AssertionError"),
         (GoesBehindTheQuestions(), "something was charged that was not asked for"),
     ],
 )

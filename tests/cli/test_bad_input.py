@@ -31,14 +31,6 @@ from synthdp.release import from_measurements
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A folder with a table and its schema to run in, where nothing may be paid for."""
-    lay_out(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
 def nothing_paid(monkeypatch):
     def charge(_ledger, _event):
         pytest.fail("something was paid for")

@@ -437,7 +437,7 @@ def test_all_of_a_certificate_is_told_with_what_its_curator_says():
     text = certificate_text(certificate)
     assert "  - intended_use: teaching" in text
     assert '  - curators: [{"name": "An office"' in text
-    assert "told without noise:" in text
+    assert "released without noise:" in text
     assert "teaching" not in certificate_text(certificate, is_whole=False)
 
 

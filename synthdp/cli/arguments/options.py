@@ -1,7 +1,7 @@
 """The options of each command: the words of the shell, parsed, as plain frozen values.
 
 Each group of options that commands share is a class, as it is a function of
-`synthdp.cli.arguments.shared` that adds them. What one command alone is told stands with it, and
+`synthdp.cli.arguments.shared` that adds them. What is of one command alone stands with it, and
 nothing but `options_of` sees argparse's own.
 """
 

@@ -51,7 +51,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
         The file.
     is_whole
         False: what matters most of a certificate, and of a model, on about a screen. Schemas are
-        told as a whole.
+        printed as a whole.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> 
 
 
 def explained_table(path: str) -> tuple[dict[str, Any], Callable[[bool], str]]:
-    """What a file of a release of one table holds, and what is told of it besides its certificate,
+    """What a file of a release of one table holds, and what is printed of it besides its certificate,
     all of it or about a screen.
     """
     pieces = read(path)

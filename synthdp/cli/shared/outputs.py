@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from synthdp.core.totals_check import TotalsCheck
 
 ROWS_UNLESS_KNOWN = 100
-"""Rows, or persons, that a run draws if it is not told how many, and noise hides how many there
+"""Rows, or persons, that a run draws if nobody says how many, and noise hides how many there
 are.
 """
 

@@ -1,4 +1,4 @@
-"""What each engine is told in its own words: names of columns, texts to be compared by their bytes,
+"""What each engine is asked in its own words: names of columns, texts to be compared by their bytes,
 hashes of rows.
 """
 

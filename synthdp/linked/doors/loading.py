@@ -81,7 +81,7 @@ def from_journal(
         of all that was charged for; its ``complete`` says whether the run came to its end. If none
         was measured yet, the columns that were learnt.
         Of linked tables all views of which a marginal was measured. Each is fitted by itself when
-        it is needed, and not told what the views before it say of the rows that its own hang on.
+        it is needed, without what the views before it say of the rows that its own hang on.
 
     Raises
     ------

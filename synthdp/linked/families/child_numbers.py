@@ -37,7 +37,7 @@ _ALIKE = 1.5
 """Standard deviations up to which two neighbouring pools are taken to be equally dense."""
 
 _CERTAINTY = 0.1
-"""Noise of what an engine is told, as a share of that of the counts: it takes it for what it is."""
+"""Noise of what an engine is given, as a share of that of the counts: small, so that it is kept."""
 
 
 @final

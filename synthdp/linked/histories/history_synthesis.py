@@ -71,8 +71,8 @@ class HistorySynthesis(Result):
 
     @property
     def knows_size(self) -> bool:
-        """Whether the number of persons can be told from its noise; if not, `sample` is to be told
-        how many to draw.
+        """Whether the number of persons stands out of its noise; if not, say how many `sample` is
+        to draw.
         """
         return self._linked.knows_size
 

@@ -81,7 +81,7 @@ def drawn_blocks(
     of texts of declared levels there are categories, but with ``text``. So many blocks as there are
     ``n_jobs`` are drawn at the same time, and held until it is their turn. ``seen`` is called by
     these threads, with the rows of each block that are asked for. Blocks are rounded each by
-    itself, so that ``checked`` is told that no published total holds of all. Parameters are those of
+    itself, so that ``checked`` hears that no published total holds of all. Parameters are those of
     `drawn_table`; they are checked by `check_batches`.
     """
     if (check := model.known_check((), {}, "they are drawn in blocks")) is not None:

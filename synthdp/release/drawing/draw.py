@@ -25,7 +25,7 @@ Seen = Callable[[Codes], None]
 
 
 Checked: TypeAlias = "Callable[[TotalsCheck], object]"
-"""Is told how rows compare with what is published; not called if nothing is."""
+"""Called with how rows compare with what is published; not called if nothing is."""
 
 
 def unchecked(_check: "TotalsCheck") -> None:
@@ -59,7 +59,7 @@ def drawn_table(
     that are texts come as categories; ids begin as in a table that goes on ``after`` some rows;
     ``seen`` is called with the codes of all rows before they are decoded; ``codes`` are those of
     these rows if they were drawn before; ``weighted`` rows are of the population; ``checked`` is
-    told how rows compare with what is published. The other parameters, and errors, are those of
+    called with how rows compare with what is published. The other parameters, and errors, are those of
     `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema = with_densities(schema, model)

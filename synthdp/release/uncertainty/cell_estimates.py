@@ -75,8 +75,8 @@ def cell_estimates(
     >>> domain = Domain(("a", "b"), (2, 2))
     >>> pair = LinearMeasurement(("a", "b"), np.array([[40.0, 10.0], [20.0, 30.0]]), 2.0)
     >>> single = LinearMeasurement(("a",), np.array([53.0, 50.0]), 2.0)
-    >>> told = cell_estimates(domain, [pair, single], ("a",))
-    >>> told.counts.round(3).tolist(), told.variance.round(3).tolist()
+    >>> estimates = cell_estimates(domain, [pair, single], ("a",))
+    >>> estimates.counts.round(3).tolist(), estimates.variance.round(3).tolist()
     ([52.0, 50.0], [2.667, 2.667])
     """
     seen = _seen_from(measurements, clique)

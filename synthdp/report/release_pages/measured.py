@@ -12,7 +12,7 @@ from synthdp.report.rendering.section import Key, Picture, Section
 MAX_DRAWN = 24
 """Measurements in a picture."""
 
-UNKNOWN = "Noise hides how many there are, so that errors cannot be told as shares of them."
+UNKNOWN = "Noise hides how many records there are, so errors cannot be given as shares of them."
 
 
 def measured_section(view: NoisyRelease) -> Section:

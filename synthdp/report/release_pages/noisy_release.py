@@ -20,7 +20,7 @@ from synthdp.release.result import FittedPart
 from synthdp.report.metrics.references import Measured, noise_error
 
 MAX_PAIRS = 5_000
-"""Pairs whose error is told: those of 100 columns; of more columns only those that were measured
+"""Pairs whose error is shown: those of 100 columns; of more columns only those that were measured
 together.
 """
 
@@ -35,7 +35,7 @@ class NoisyRelease:
     n_rows: float | None
     """The number of records, as it is published or else estimated; None where noise hides it."""
     drawn: tuple[str, ...]
-    """The columns that are told of, with all others; all, unless they are known from elsewhere."""
+    """The columns whose errors are shown, with all others; all, unless known from elsewhere."""
     label: str = ""
     """Which of several releases it is; empty of one."""
     unit: str = "records"

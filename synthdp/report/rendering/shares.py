@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 MAX_ROWS = 15
 """Levels without an order that are drawn, the most frequent ones; of the others their number and
-share is told.
+share are given.
 """
 
 MAX_LISTED = 60

@@ -110,7 +110,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
 
 
 def _stated(content: Mapping[str, Any]) -> list[str]:
-    """What is told without noise, and what the curator says."""
+    """What is released without noise, and what the curator states."""
     public = [
         f"  - {each['quantity']}: {each['source']}" for each in content.get("unprotected", ())
     ]
@@ -119,7 +119,7 @@ def _stated(content: Mapping[str, Any]) -> list[str]:
         for key, each in content.get("about", {}).items()
     }
     statement_lines = [f"  - {key}: {text}" for key, text in statements.items()]
-    parts = (("told without noise:", public), ("said by the curator:", statement_lines))
+    parts = (("released without noise:", public), ("stated by the curator:", statement_lines))
     return ["\n".join([title, *lines]) for title, lines in parts if lines]
 
 
@@ -134,7 +134,7 @@ def _questions(content: Mapping[str, Any]) -> str:
 
 
 def _questions_in_short(content: Mapping[str, Any]) -> str:
-    """How much was asked, and where all of it is told."""
+    """How many questions were asked, and where all of them are listed."""
     if content["accounting"] is None:
         return f"{len(content['measurements'])} measurements; {REST}"
     noise = NOISE_IN_UNITS if "package" in content else "noise"

@@ -131,9 +131,7 @@ class GeopointColumn(Column):
         return both
 
     def _check_missing_outside(self) -> None:
-        """Refuse a missing value that is a point in the box: what is written could not be told from
-        it.
-        """
+        """Refuse a missing value that is a point in the box: what is written could then be either."""
         for text in self.missing_values:
             if self._lies_inside(self._point(text)):
                 problem = f"the missing value {text!r} lies in synthdp.bbox"

@@ -106,8 +106,8 @@ def _repeated(match: re.Match[str]) -> tuple[int, bool]:
 
 
 def _characters(match: re.Match[str]) -> str:
-    """The characters of which a piece is one, the digits of a set first; empty if they cannot be
-    told.
+    """The characters of which a piece is one, the digits of a set first; empty if they are not
+    known.
     """
     if match["plain"]:
         return match["plain"]

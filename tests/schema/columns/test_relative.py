@@ -259,7 +259,7 @@ REFUSED = {
     | {"constraints": {"minimum": "2020-01-01"}},
     "synthdp.parts does not go with": relative("end", "date", parts=["weekday"]),
     "'synthdp.wide' is not known": relative("end", "date", wide=3),
-    "it is required, but cannot be told where 'start' is missing": relative(
+    "it is required, but has no value where 'start' is missing": relative(
         "end", "date", required=True
     ),
     "synthdp.decimals is not filled in": relative("end", "number", "n", **{"as": "ratio"}),
