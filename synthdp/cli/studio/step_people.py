@@ -23,6 +23,7 @@ from synthdp.cli.studio.rules import builder, columns_of, rule_of
 from synthdp.cli.studio.step_columns import places_of
 from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
+from synthdp.linked.package.qualified import OTHER
 from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN, RELATIVE
 from synthdp.schema.questions import is_ordered
@@ -42,6 +43,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
     said |= {"max_rows": f"{project.max_rows}", "order": project.order} | _typed_units(visit)
     return {
         "columns": list(columns_of(visit)),
+        "is_hanging": any(each.startswith(OTHER) for each in columns_of(visit)),
         "forms": FORMS if tables else FORMS[:-1],
         "rules": [
             (id_, rule_text(rule, words), _distance_of(visit, rule))
@@ -156,10 +158,16 @@ def _linked(visit: Visit, resource: Mapping[str, Any], start: str) -> dict[str, 
             *zip(visit.texts_of(f"{start}.fields"), visit.texts_of(f"{start}.parent"), strict=False)
         ]
     links = [link for link in links if any(link)]
+    columns = [field["name"] for field in schema["fields"]]
+    key = names_in(schema.get("primaryKey"))
+    key = visit.texts_of(f"{start}.key") if f"{start}.key" in visit.form else key
+    keys = [names_in(each["schema"].get("primaryKey")) for each in resources(visit)]
+    joined = [", ".join(each) for each in keys if len(each) > 1 and {*each} <= {*columns}]
     return {
         "name": resource["name"],
-        "columns": [field["name"] for field in schema["fields"]],
-        "key": ", ".join(names_in(schema.get("primaryKey"))),
+        "columns": columns,
+        "choices": dict.fromkeys([*columns, *joined, *(fields for fields, _ in links if fields)]),
+        "key": [*(key or [""]), *([""] if any(key) else [])],  # room for one more part
         "links": [*links, ("", "")],
         "own": resource.get(OWN) or {},
     }
@@ -173,7 +181,7 @@ def _with_links(visit: Visit) -> dict[str, Any]:
         links = zip(visit.texts_of(f"{start}fields"), visit.texts_of(f"{start}parent"), strict=True)
         order = visit.text(f"{start}order")
         said[each["name"]] = {
-            "key": _listed(visit.text(f"{start}key")),
+            "key": [name for text in visit.texts_of(f"{start}key") for name in _listed(text)],
             "links": [(_listed(fields), parent) for fields, parent in links if fields or parent],
             "min_children": visit.whole(f"{start}min_children"),
             "max_children": visit.whole(f"{start}max_children"),

@@ -76,6 +76,7 @@ def run_view(visit: Visit) -> dict[str, Any]:
         "progress": progress,
         "cautions": [_card(text, places) for text in grouped(result.get("cautions", ()))],
         "result": result,
+        "pair": _pair(visit, f"{result.get('guarantee', '')}"),
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": sum(_spent(visit)),
         "left": budget_in(visit, visit.project.budget).get("left"),
@@ -121,6 +122,13 @@ def is_outdated(visit: Visit) -> bool:
 def _is_changed(visit: Visit) -> bool:
     name, said = PACKAGE if visit.project.is_linked else KINDS, visit.studio.public
     return said(f"{visit.run.name}/{name}") not in ({}, said(name))
+
+
+def _pair(visit: Visit, guarantee: str) -> str:
+    """Epsilon and delta of a guarantee as the language writes numbers."""
+    numbers = re.findall(r"[0-9][0-9.e+-]*", guarantee.partition(")")[0])
+    apart = "; " if visit.texts("decimal") == "," else ", "
+    return f"({apart.join(visit.texts.number(float(each), '%.15g') for each in numbers)})"
 
 
 def _card(text: str, places: Mapping[str, str]) -> dict[str, Any]:

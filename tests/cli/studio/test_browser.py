@@ -204,7 +204,7 @@ def test_the_sample_from_its_kinds(browser, started, tmp_path):
     person.fill("rows", "30000")
     person.press("action", "go_on", leads="/run")
     runs(person)
-    assert "(1, 1e-07)-differential privacy" in person.text()
+    assert "(1, 0.0000001)-differential privacy" in person.text()
     mend = "document.querySelector('.cards a[href=\"/columns#c0-9.levels\"]')"
     assert person.browser.run(f"!!{mend}")
     person.browser.run(f"{mend}.click()")

@@ -462,7 +462,7 @@ def test_from_a_table_to_a_publication(place):
     assert 'data-state="running"' in client.get("/run/progress").text
     assert 'data-state="done"' in finished(client, studio)
     german = unescape(client.get("/run?language=de").text)
-    assert "(20, 1e-06)-Differential Privacy" in german
+    assert "(20; 0,000001)-Differential Privacy" in german
     assert "höchstens" in german
     assert re.search(r"gemessen: \d+(,\d+)? % der Zeilen", german)
     assert "Suppose somebody" in client.get("/run?language=en").text
@@ -957,6 +957,10 @@ def test_linked_tables_without_a_description_learn_what_is_left_empty(tmp_path):
     assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
     assert posted(client, "/people", action="go_on").status_code == 422  # nothing links them yet
     first = form_with(client.get("/people").text, "t1.key")
+    asked = client.get("/people").text
+    keys = re.findall(r'<select name="t1\.key">(.*?)</select>', asked, re.DOTALL)
+    assert keys
+    assert all('<option value="patient"' in each for each in keys)  # chosen, and not typed
     links = {"root": "patients", "t0.key": "patient", "t1.max_children": "4"}
     links |= {"t1.fields": "patient", "t1.parent": "patients"}
     assert posted(client, "/people", action="links", **links).status_code == 303
@@ -977,6 +981,10 @@ def test_linked_tables_without_a_description_learn_what_is_left_empty(tmp_path):
     assert posted(client, "/people", action="go_on").headers["location"] == "/budget"
     foreseen = client.get("/budget?epsilon=20&delta=1e-9").text
     assert "What each table gets" in foreseen
+    assert "is not foretold for linked tables" in foreseen
+    assert not re.search(r"± \d+ \(", foreseen)
+    of_families = client.get("/budget?epsilon=20&delta=1e-9&rows=300").text
+    assert re.search(r"± \d+ \([0-9.]+ %\)", of_families)
     made = {"population": "Patienten", "all_epsilon": "30", "all_delta": "1e-6", "epsilon": "9"}
     assert posted(client, "/budget", action="create", **made).status_code == 303
     charged = {"epsilon": "20", "budget": "patienten.budget"}
