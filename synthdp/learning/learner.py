@@ -41,6 +41,7 @@ from synthdp.learning.decimals import (
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, learnt_missing
 from synthdp.learning.numbers import CONSTANT, Learnt, learn_density, learn_tree
+from synthdp.learning.overshoot import LEFT_OUT, BoundsDoubt
 from synthdp.learning.parse_cautions import missing_caution, unread_problem
 from synthdp.learning.reading import (
     EMPTY_COLUMN,
@@ -51,7 +52,7 @@ from synthdp.learning.reading import (
     unread_share,
 )
 from synthdp.learning.search_grid import SearchGrid
-from synthdp.learning.settling import bin_counts, has_doubtful_bounds, others_than
+from synthdp.learning.settling import bin_counts, doubt_of_bounds, others_than
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
@@ -258,13 +259,13 @@ def _said_once_measured(
     if learnt.lone is not None and learnt.hidden < 1 and not is_coarse:
         others = others_than(learnt.lone, edges, bin_counts(name, edges, measurements, unread))
         hidden = 0.0 if others <= CONSTANT else min(others, learnt.hidden)
-        return say(replace(learnt, hidden=hidden, settled=False))
+        return say(replace(learnt, hidden=hidden, settled=BoundsDoubt(False, 0.0)))
     if overshoot is None:
         return say(learnt)
     if not np.array_equal(edges[[0, -1]], overshoot.density.starts[[0, -1]]):
         return say(learnt)
     counts = bin_counts(name, edges, measurements, unread)
-    return say(replace(learnt, settled=has_doubtful_bounds(overshoot, edges, counts)))
+    return say(replace(learnt, settled=doubt_of_bounds(overshoot, edges, counts)))
 
 
 def _bare(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
@@ -386,7 +387,11 @@ def _doubts(
         bounds[1].has_doubtful_bounds or (not decimals.is_known and not bounds[0].has_bounds)
     ):
         axis, learnt = bounds
-        doubts.append(f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}")
+        doubt = f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}"
+        if learnt.left_out > LEFT_OUT:
+            share = f"{100 * min(learnt.left_out, 1.0):.0f} %"
+            doubt = f"its bounds are uncertain: about {share} of its records may lie beyond them"
+        doubts.append(doubt)
         ways_out.append(
             " and ".join(key for key in ("minimum", "maximum") if key not in column.limits)
         )

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.column_histograms import BEYOND, OTHER_SIDE, ColumnHistogram, are_single
-from synthdp.learning.overshoot import Overshoot
+from synthdp.learning.overshoot import BoundsDoubt, Overshoot
 from synthdp.learning.refining import density_of
 from synthdp.learning.search_grid import SearchGrid
 from synthdp.learning.support import support_of
@@ -154,8 +154,8 @@ class Learnt:
     clipped: float = 0.0
     """Noisy count of records beyond declared bounds, which two cells have together."""
 
-    settled: bool | None = None
-    """Whether bounds are worth a word, once their bins were measured; None before."""
+    settled: BoundsDoubt | None = None
+    """What is to be said of the bounds, once their bins were measured; None before."""
 
     lone: int | None = None
     """The one value that was told from noise, as a grid point, where others are made up beside it."""
@@ -181,10 +181,17 @@ class Learnt:
     def has_doubtful_bounds(self) -> bool:
         """Whether the bounds are worth a word."""
         if self.settled is not None:
-            return self.settled
+            return self.settled.is_worth_a_word
         if self.overshoot is not None:
             return self.overshoot.is_probable or self.overshoot.leaves_out_many
         return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
+
+    @property
+    def left_out(self) -> float:
+        """Which part of the records is to be expected beyond bounds that were learnt."""
+        if self.settled is not None:
+            return self.settled.left_out
+        return 0.0 if self.overshoot is None else self.overshoot.left_out
 
     @property
     def doubtful_ends(self) -> list[int]:

@@ -7,7 +7,7 @@ drawn beyond: a bound that is too far out is no harm where nothing lies. Post-pr
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,15 @@ PLACES = 16
 """Places in a cell at which records may end."""
 
 
+class BoundsDoubt(NamedTuple):
+    """What is to be said of learnt bounds."""
+
+    is_worth_a_word: bool
+    """Whether anything is."""
+    left_out: float
+    """Which part of the records is to be expected beyond them."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Overshoot:
@@ -99,11 +108,16 @@ class Overshoot:
     @property
     def leaves_out_many(self) -> bool:
         """Whether many records are to be expected where no value is drawn."""
+        return self.left_out > LEFT_OUT
+
+    @property
+    def left_out(self) -> float:
+        """Which part of the records is to be expected where no value is drawn."""
         first, stop = (int(each) for each in self.density.starts[[0, -1]])
         below, above = self.excess
         beyond = _expected_beyond(stop, self.support.above, self.look, 1, above)
         beyond += _expected_beyond(-first, self.support.below, self.look.mirrored(), -1, below)
-        return beyond > LEFT_OUT * (beyond + float(self.density.mass.sum()))
+        return beyond / max(beyond + float(self.density.mass.sum()), 1.0)
 
     @property
     def probability(self) -> float:

@@ -21,7 +21,7 @@ from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.ends import Total
 from synthdp.learning.column_histograms import ColumnHistogram, Counted, held_between
 from synthdp.learning.filling import MOST_UNREAD
-from synthdp.learning.overshoot import Overshoot
+from synthdp.learning.overshoot import BoundsDoubt, Overshoot
 from synthdp.learning.support import Ends
 from synthdp.learning.unused_levels import empty_ends
 
@@ -79,7 +79,7 @@ def bin_counts(
     ]
 
 
-def has_doubtful_bounds(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> bool:
+def doubt_of_bounds(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> BoundsDoubt:
     """Whether the bounds of a column are worth a word once its bins were counted.
 
     Values where no record has any are, if they are probable by what was learnt and by what was
@@ -97,7 +97,8 @@ def has_doubtful_bounds(overshoot: Overshoot, edges: Ints, counts: Sequence[Tota
     after = settled(overshoot, edges, counts)
     drawn = _drawn(after, overshoot, edges, counts)
     is_probable = min(overshoot.probability, drawn.probability) > PROBABLE_TWICE
-    return is_probable or overshoot.leaves_out_many or after.leaves_out_many
+    leaves_out_many = overshoot.leaves_out_many or after.leaves_out_many
+    return BoundsDoubt(is_probable or leaves_out_many, max(overshoot.left_out, after.left_out))
 
 
 def _drawn(
