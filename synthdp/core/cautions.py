@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, final
 
 MOST_NAMED = 4
-"""Columns that a line names; of more it names all but the last ones, and says how many those are."""
+"""Most columns that a line names; of more it names the first ones, and counts the others."""
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _OF_A_COLUMN = re.compile(

@@ -60,7 +60,7 @@ class Constraint:
         return cls((fine, coarse), allowed)
 
     def check_fits(self, domain: Domain) -> None:
-        """Raise `ParameterError` unless ``allowed`` has the shape that ``domain`` gives the clique."""
+        """Raise `ParameterError` unless ``allowed`` has the shape of the clique in ``domain``."""
         expected = domain.project(self.clique).shape
         if self.allowed.shape != expected:
             raise ParameterError(

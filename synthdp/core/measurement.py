@@ -27,7 +27,7 @@ epsilon 0.1.
 """
 
 MAX_COUNT = 2.0**60
-"""Largest count, negative counts and scales of noise likewise: the kernel's own answers end there."""
+"""Largest count, negative count and scale of noise: the kernel's own answers end there."""
 
 
 @final
@@ -78,7 +78,7 @@ class Coarsening:
         )
 
     def restricted(self, clique: Clique) -> "Coarsening | None":
-        """The part that concerns the attributes of ``clique``; None if it merges nothing of them."""
+        """The part for the attributes of ``clique``; None if it merges none of their levels."""
         groups = {name: self.groups[name] for name in clique if name in self.groups}
         return Coarsening(groups) if groups else None
 
@@ -193,7 +193,7 @@ class LinearMeasurement:
         return {name: merged[name] for name in self.clique if name in merged}
 
     def check_fits(self, domain: Domain) -> None:
-        """Raise `ParameterError` unless the values have the shape that ``domain`` gives the clique."""
+        """Raise `ParameterError` unless the values have the shape of the clique in ``domain``."""
         measured = self.coarsening.domain(domain) if self.coarsening else domain
         expected = measured.project(self.clique).shape
         if self.values.shape != expected:

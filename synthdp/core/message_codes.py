@@ -1,4 +1,4 @@
-"""Short codes of cautions and refusals, by which people find them in ``docs/troubleshooting.md``."""
+"""Codes of cautions and refusals, by which ``docs/troubleshooting.md`` lists them."""
 
 from collections.abc import Sequence
 

@@ -12,7 +12,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError, ParameterError
 
 MAX_CELLS = 1 << 27
-"""Cells of one marginal, or of one table on the way to it: 1 GiB, as many as the kernel measures."""
+"""Cells of one marginal, or of a table on the way to it: 1 GiB, what the kernel measures."""
 
 MAX_BATCH_CELLS = 1 << 30
 """Cells of all marginals that are asked for at once: 8 GiB."""

@@ -78,7 +78,7 @@ class Model(ABC):
         self._total = total
         self._status = status
         self.findings: dict[str, object] = {}
-        """What else a mechanism found, from released values; plain JSON values for the certificate."""
+        """Further findings of a mechanism, from released values, as plain JSON for the certificate."""
         self.cautions: list[str] = []
         """What a mechanism left out, from released values and public facts: sentences for the
         certificate and stderr.
@@ -108,7 +108,7 @@ class Model(ABC):
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """Sets of attributes whose tables the model holds whole; none if it is not made of tables."""
+        """Attributes whose tables the model holds whole; none if it is not made of tables."""
         return ()
 
     @property
@@ -290,7 +290,7 @@ def check_given(domain: Domain, given: Mapping[str, NDArray[np.integer]]) -> Non
 def check_columns(
     domain: Domain, columns: Sequence[NDArray[np.integer]], *, what: str = "columns"
 ) -> None:
-    """Raise `ParameterError` unless there is a column of codes for each attribute, of one length."""
+    """Raise `ParameterError` unless each attribute has a column of codes, all of one length."""
     if len(columns) != len(domain):
         raise ParameterError(f"{what}: {len(columns)} for {len(domain)} attributes; give one each")
     for column, name, size in zip(columns, domain.attributes, domain.shape, strict=True):

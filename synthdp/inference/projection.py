@@ -23,7 +23,7 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import Array
 
 _ROUNDING = 1e-9
-"""Variances of a table's cells that differ by less are equal: merged ones are divided and rooted."""
+"""Variances of a table's cells that differ by less are equal: merged ones are rounded on the way."""
 _MAX_ATTRIBUTES = 10
 """A table of more has above a thousand subsets to look at; it is left as it is."""
 
@@ -70,7 +70,7 @@ class _Noisy(NamedTuple):
 def _agree(
     answers: dict[Clique, Array], part: Clique, tables: Sequence[_Noisy], total: float
 ) -> None:
-    """Replace the interaction of some attributes by its weighted mean, in all tables that hold it."""
+    """Replace the interaction of some attributes by its weighted mean in all their tables."""
     own, places, weights = [], [], []
     for clique, values, variance in tables:
         summed = tuple(axis for axis, name in enumerate(clique) if name not in part)

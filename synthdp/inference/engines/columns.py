@@ -1,4 +1,4 @@
-"""Single columns, unrelated to each other: what is left of measurements where noise hides the rest."""
+"""Independent columns: all that is left of measurements where noise hides dependences."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, final

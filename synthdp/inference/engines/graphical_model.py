@@ -210,7 +210,7 @@ class MaximumLikelihoodEngine(Engine):
 
     @abstractmethod
     def _tree(self, domain: Domain, cliques: Sequence[Clique]) -> JunctionTree:
-        """The tree of the model, which covers these cliques; `ModelTooLargeError` if it is too large."""
+        """The model's tree, which covers these cliques; `ModelTooLargeError` if it is too large."""
 
     def fit(self, problem: FitProblem) -> MarkovRandomField:
         """Potentials over the tree, with forbidden combinations at probability 0.

@@ -150,7 +150,7 @@ class KnownTotalsEngine(Engine):
         ]
 
     def _held(self, domain: Domain) -> list[Constraint]:
-        """Constraints that allow everything, so that a tree holds what is known over merged levels."""
+        """Constraints that allow all, so that a tree holds what is known over merged levels."""
         if self.inner.takes_merged:
             return []
         return [

@@ -185,7 +185,7 @@ def _is_least(
 def earlier_messages(
     domain: Domain, warm_start: Model | None
 ) -> Mapping[tuple[Clique, Clique], Array]:
-    """Lagrange multipliers of an earlier fit to start from; none without one of pseudo-marginals."""
+    """Lagrange multipliers to start from: those of an earlier fit of pseudo-marginals, if any."""
     earlier = check_warm_start(warm_start, PseudoMarginalModel, domain)
     return earlier.messages if earlier else {}
 

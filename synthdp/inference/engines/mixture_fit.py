@@ -60,7 +60,7 @@ class ComponentEngine(Engine):
     """
 
     n_components: int = 400
-    """Number of product distributions: more express more, and cost time and memory in proportion."""
+    """Number of product distributions: more express more; time and memory grow with it."""
     driver: AdaptiveDescent
     """The optimiser and its stopping rule."""
     seed: int = 0
@@ -308,7 +308,7 @@ def _random_levels(
     n_components: int,
     generator: np.random.Generator,
 ) -> Array:
-    """Components scattered around the measured one-way marginals; uniform where nothing is known."""
+    """Components scattered around the measured one-way marginals; uniform without any."""
     levels = np.empty((sum(domain.shape), n_components))
     for name, rows in attribute_rows(domain).items():
         counts = one_way_counts(name, domain[name], measurements, unknown=1.0)

@@ -197,7 +197,7 @@ class PublicDataEngine(Engine):
 def _earlier_potentials(
     domain: Domain, warm_start: Model | None, loss: MarginalLoss
 ) -> list[Array]:
-    """For each measured clique the potentials of an earlier fit, on these rows or others, or zeros."""
+    """The potentials of each measured clique in an earlier fit, on whatever rows, or zeros."""
     earlier = check_warm_start(warm_start, WeightedRowsModel, domain)
     potentials = earlier.log_potentials if earlier else {}
     return [

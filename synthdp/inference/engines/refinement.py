@@ -1,4 +1,4 @@
-"""Fitting measurements of which some are over merged levels, and refining the model to all levels."""
+"""Fits measurements of which some are over merged levels; refines the model to all levels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -72,7 +72,7 @@ def estimate_refined(
 def _common_groups(
     measurements: Sequence[LinearMeasurement],
 ) -> dict[str, NDArray[np.int64]] | None:
-    """The groups of all attributes that are merged; None if an attribute is merged in several ways."""
+    """The groups of all merged attributes; None if one is merged in several ways."""
     groups: dict[str, NDArray[np.int64]] = {}
     for measurement in measurements:
         for name, merging in measurement.groups.items():

@@ -1,1 +1,1 @@
-"""Known marginals: what they imply, whether they contradict each other, fits and rows that meet them."""
+"""Known marginals: what they imply, contradictions, and fits and rows that meet them."""

@@ -25,7 +25,7 @@ from synthdp.inference.known.partitions import (
 )
 
 MAX_TYPES = 200_000
-"""Combinations of groups that are looked at together: a linear programme of so many takes seconds."""
+"""Combinations of groups in one linear programme: with so many it takes seconds."""
 
 _MAX_DIFFERENCE = 1e-6
 """Shares that differ by more contradict each other: published ones have at least six digits."""

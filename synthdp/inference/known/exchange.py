@@ -1,4 +1,4 @@
-"""Changing single rows from cells that have too many to cells that have too few, by what is likely."""
+"""Moves single rows from cells with too many to cells with too few, by what is likely."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import final

@@ -1,4 +1,4 @@
-"""Fits under known marginals: measurements that agree with them, and tables that are raked to them."""
+"""Fits under known marginals: measurements that agree with them, tables raked to them."""
 
 from collections.abc import Mapping, Sequence
 

@@ -59,7 +59,7 @@ def alike(constraint: Constraint, name: str) -> Partition:
 
 
 def merged_axes(values: Array, partitions: Sequence[Partition]) -> Array:
-    """A table with the cells of each axis summed by groups; each partition is of that axis's cells."""
+    """A table with the cells of each axis summed by the groups of its partition."""
     for axis, groups in enumerate(partitions):
         if groups.size == int(groups.max()) + 1:
             order = np.argsort(groups)

@@ -98,7 +98,7 @@ def _searched(
 def _agreeing(
     part: Sequence[KnownMarginal], least: Array, most: Array, prices: Array, n_rows: int
 ) -> IntArray | None:
-    """Whole numbers between limits that sum to the rows and agree wherever two marginals overlap."""
+    """Whole numbers between limits that sum to the rows and agree where marginals overlap."""
     starts = np.cumsum([0, *(marginal.values.size for marginal in part)])
     rows: list[sparse.csr_matrix] = []
     sums: list[Array] = []

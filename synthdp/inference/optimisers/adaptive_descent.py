@@ -71,7 +71,7 @@ class AdaptiveDescent:
             raise ParameterError(f"halvings is {self.halvings}; give 0 or more")
 
     def noise_level(self, n_cells: int) -> float:
-        """What noise alone leaves of the loss over ``n_cells`` cells at the truth, all but surely."""
+        """The loss over ``n_cells`` cells that noise alone leaves at the truth, all but surely."""
         return max(0.5 * n_cells - 3 * sqrt(0.5 * n_cells), 0.0)
 
     def minimise(
@@ -139,7 +139,7 @@ class AdaptiveDescent:
 
 
 class _Search:
-    """The current point, the best so far, and Adam's running means of slopes and of their squares."""
+    """The current point, the best so far, and Adam's running means of slopes and squared slopes."""
 
     def __init__(
         self, objective: Objective, start: DeviceArray, learning_rate: float, backend: ArrayBackend

@@ -50,7 +50,7 @@ _UNSEEN, _MIN_TOLERANCE = 1e-2, 1e-13
 rounding is above.
 """
 _REDUNDANT = 1e-14
-"""Added to the diagonal of the scaled system, which may be singular; a few units in the last place."""
+"""Added to the diagonal of the scaled system, which may be singular: a few last digits."""
 _RIDGE, _MIN_RIDGE = 1e-2, 1e-7
 """Curvature of cells at 0, relative to others: in proportion to the accuracy, and never so small
 that it is lost.

@@ -78,7 +78,7 @@ class JunctionTree:
 
     @cached_property
     def separators(self) -> tuple[Clique, ...]:
-        """For each clique what it shares with its parent, in the order of the domain (root: empty)."""
+        """What each clique shares with its parent, in the order of the domain (root: nothing)."""
         separators: list[Clique] = []
         for clique, parent in zip(self.cliques, self.parents, strict=True):
             shared = set(clique) & set(self.cliques[parent]) if parent >= 0 else set()

@@ -65,7 +65,7 @@ class TreeGrowth:
 
     @cached_property
     def tree(self) -> JunctionTree:
-        """The junction tree; the same object as before a clique was added if that changed nothing."""
+        """The junction tree; the same object as before if an added clique changed nothing."""
         return JunctionTree.covering(self.domain, self.cliques)
 
     @property
