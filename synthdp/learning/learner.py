@@ -40,7 +40,7 @@ from synthdp.learning.decimals import (
 )
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, learnt_missing
-from synthdp.learning.numbers import CONSTANT, Learnt, learn_density, learn_tree
+from synthdp.learning.numbers import Learnt, are_few, learn_density, learn_tree
 from synthdp.learning.overshoot import LEFT_OUT, BoundsDoubt
 from synthdp.learning.parse_cautions import missing_caution, unread_problem
 from synthdp.learning.reading import (
@@ -257,8 +257,10 @@ def _said_once_measured(
     if edges is None:
         return say(learnt)
     if learnt.lone is not None and learnt.hidden < 1 and not is_coarse:
-        others = others_than(learnt.lone, edges, bin_counts(name, edges, measurements, unread))
-        hidden = 0.0 if others <= CONSTANT else min(others, learnt.hidden)
+        counts = bin_counts(name, edges, measurements, unread)
+        others, noise, total = others_than(learnt.lone, edges, counts)
+        hidden = min((max(others, 0.0) + 2 * noise) / total, learnt.hidden)
+        hidden = 0.0 if are_few(others, noise, total) else hidden
         return say(replace(learnt, hidden=hidden, settled=BoundsDoubt(False, 0.0)))
     if overshoot is None:
         return say(learnt)

@@ -550,13 +550,18 @@ def _is_alone(density: Density, first: ColumnHistogram, looks: Sequence[ColumnHi
     What lies beyond the largest numbers counts as the outermost one.
     """
     point = int(density.starts[0])
-    others, noise = _others(point, looks)
-    few = CONSTANT * float(density.mass.sum())
+    is_few = are_few(*_others(point, looks), float(density.mass.sum()))
+    return is_few and not _is_outermost(point, first)
+
+
+def are_few(others: float, noise: float, total: float) -> bool:
+    """Whether a noisy count is none of many records, as far as noise can tell: no more than
+    `CONSTANT` of all.
+    """
     normal = NormalDist()
     any_others = normal.cdf(others / noise)  # there are no fewer than none
-    many_others = normal.cdf((others - few) / noise)
-    is_few = others <= BEYOND * noise and many_others <= MAYBE * any_others
-    return is_few and not _is_outermost(point, first)
+    many_others = normal.cdf((others - CONSTANT * total) / noise)
+    return others <= BEYOND * noise and many_others <= MAYBE * any_others
 
 
 def _is_outermost(point: int, first: ColumnHistogram) -> bool:

@@ -48,7 +48,7 @@ GAP, BEYOND_NOISE = 0.25, 3.0
 and it holds as many more as so many standard deviations of noise, as likely as not.
 """
 
-SURE = 2.0
+SURE = 3.0
 """Records beyond the bounds are at least as many as were measured there, but for so many standard
 deviations of noise: few of them lie just beyond, where learning counted none.
 """

@@ -116,17 +116,18 @@ def _drawn(
     return replace(overshoot, density=overshoot.density.between(first, stop), leaves=leaves)
 
 
-def others_than(point: int, edges: Ints, counts: Sequence[Total]) -> float:
-    """The share of records that may have another value than one, with 95 % confidence: those of all
-    other bins; all of them if not all bins were counted.
+def others_than(point: int, edges: Ints, counts: Sequence[Total]) -> tuple[float, float, float]:
+    """How many records have another value than one, by the bins of the others, the standard deviation
+    of that, and how many there are in all; nothing is known if not all bins were counted.
     """
     if len(counts) < len(edges) - 1:
-        return 1.0
+        return 1.0, inf, 1.0
     own = int(np.searchsorted(edges, point, side="right")) - 1
     others = [each for code, each in enumerate(counts) if code != own]
-    variance = sum(each.variance for each in others)
-    most = max(sum(each.n_records for each in others), 0.0) + 2 * sqrt(variance)
-    return min(most / max(most + max(counts[own].n_records, 0.0), TINY), 1.0)
+    n_others = sum(each.n_records for each in others)
+    # Where others were few beyond doubt there is no bin of any.
+    noise = max(sqrt(sum(each.variance for each in others)), TINY)
+    return n_others, noise, max(n_others + counts[own].n_records, 1.0)
 
 
 def settled(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> Overshoot:
