@@ -215,7 +215,7 @@ def test_accepts_mechanisms_engines_and_schemas_as_objects_or_names(tmp_path):
         ({"delta": 1}, "delta is 1"),
         ({"delta": float("nan")}, "delta is nan"),
         ({"mechanism": "magic"}, "'magic' is unknown; choose one of aim, auto, clique-tree"),
-        ({"engine": "magic"}, "'magic' is unknown; choose one of auto, direct"),
+        ({"engine": "magic"}, "'magic' is unknown; choose one of auto, columns, direct"),
         ({"adjacency": "magic"}, "adjacency is 'magic'"),
         ({"accounting": "magic"}, "accounting is 'magic'; give 'zcdp' or 'gdp'"),
         ({"workload": "many"}, "workload 'many': it cannot be read"),
