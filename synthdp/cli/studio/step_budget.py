@@ -81,7 +81,7 @@ def save_budget(visit: Visit) -> str:
     visit = visit.saved(rows=rows, epsilon=epsilon, delta=delta, note=visit.text("note"))
     budget = _created(visit) if visit.action == "create" else budget
     visit.saved(budget=budget, walked=4 if goes_on else 3)
-    return "/run" if goes_on else "/budget#population"
+    return "/run" if goes_on else "/budget#charged"
 
 
 def _left_below(visit: Visit, name: str, epsilon: float) -> float:

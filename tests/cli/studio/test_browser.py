@@ -159,7 +159,7 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     person.press("action", "go_on", leads="/budget")
     person.fill("rows", "1500")
     person.fill("epsilon", "3")
-    person.until("document.querySelector('tr.here')?.innerText.startsWith('3')")
+    person.until("document.querySelector('tr.here')?.textContent.trim().startsWith('3')")
     found["budget"] = faults(person)
     person.press("action", "go_on", leads="/run")
     runs(person)

@@ -16,17 +16,24 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 }
 
 // How dates and yes or no are usually written stands in the fields of a kind when it is chosen.
-for (const form of document.querySelectorAll("[data-proposed]")) form.addEventListener("change", ({ target }) => {
+for (const form of document.querySelectorAll("[data-proposed]")) {
   const usual = new Map(form.dataset.proposed.split(";").map((each) => each.split("=")));
-  const field = form.elements[target.name.replace(/kind$/, target.value === "boolean" ? "words" : "format")];
-  const is_free = !field?.value || [...usual.values()].includes(field.value);
-  if (target.name.endsWith(".kind") && is_free && usual.has(target.value)) field.value = usual.get(target.value);
-});
+  form.addEventListener("change", ({ target }) => {
+    const asked = target.value === "boolean" ? "words" : "format";
+    const field = form.elements[target.name.replace(/kind$/, asked)];
+    const is_free = !field?.value || [...usual.values()].includes(field.value);
+    if (!target.name.endsWith(".kind") || !is_free || !usual.has(target.value)) return;
+    field.value = usual.get(target.value);
+  });
+}
 
 // The slider is another way to type epsilon.
-const slide = document.getElementById("slide"), epsilon = document.getElementById("epsilon");
+const slide = document.getElementById("slide");
+const epsilon = document.getElementById("epsilon");
 if (slide) {
-  const follow = () => { slide.value = Math.log10(parseFloat(epsilon.value.replace(",", ".")) || 1); };
+  const follow = () => {
+    slide.value = Math.log10(parseFloat(epsilon.value.replace(",", ".")) || 1);
+  };
   slide.hidden = false;
   follow();
   epsilon.addEventListener("input", follow);
@@ -40,7 +47,7 @@ if (slide) {
 const progress = document.querySelector("[data-progress]");
 if (progress) {
   const timer = setInterval(async () => {
-    const answer = await fetch(progress.dataset.progress).catch(() => ({})); // the studio was closed
+    const answer = await fetch(progress.dataset.progress).catch(() => ({})); // it was closed
     const said = answer.ok ? await answer.text() : progress.said;
     if (said === progress.said) return;
     progress.innerHTML = progress.said = said;
@@ -65,7 +72,9 @@ addEventListener("input", (event) => { typed ||= event.target.form?.method === "
 addEventListener("beforeunload", (event) => { if (typed) event.preventDefault(); });
 addEventListener("formdata", (event) => {
   if (!said || event.target === said) return;
-  for (const [name, text] of new FormData(said)) if (!["key", "version"].includes(name)) event.formData.append(name, text);
+  for (const [name, text] of new FormData(said)) {
+    if (!["key", "version"].includes(name)) event.formData.append(name, text);
+  }
 });
 
 // What something leads to, or what was refused, is opened and has the focus; forms are sent once.
