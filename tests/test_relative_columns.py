@@ -230,3 +230,33 @@ def test_schema_check_suggests_distances_and_says_how_columns_are_read(tmp_path)
     shown = " ".join(invoke("schema", "check", tmp_path / "schema.json").out.decode().split())
     assert "two columns of dates" not in shown
     assert "modelled as days after 'start'; missing where 'start' is" in shown
+
+
+@pytest.mark.parametrize("words", ["of the table", "of the other column", "learnt"])
+def test_a_distance_may_be_missing_where_the_other_value_may_be(words):
+    """Words for missing say so of one column, and noise the contrary of the other: such a run failed
+    after it had paid.
+    """
+    table = stays()
+    table["start"] = table["start"].where(np.arange(N_ROWS) % 10 > 0, "")
+    table["end"] = table["end"].where(table["end"] != "", table["start"])
+    kinds = {"end": {"type": "date", "synthdp": {"relative_to": "start"}}, "start": "date"}
+    if words == "of the table":
+        kinds = {"synthdp": {"missingValues": ["", "-"]}} | kinds
+    elif words == "of the other column":
+        kinds["start"] = {"type": "date", "missingValues": ["", "-"]}
+    schema = OpenSchema.from_kinds(kinds)
+    learnt = {}
+    for each in schema.open_columns:
+        is_end = each.name == "end"
+        bounds = (0, 29) if is_end else ("2020-01-01", "2021-12-31")
+        found = {"minimum": bounds[0], "maximum": bounds[1], "bins": 3}
+        if "missing" in each.open_parts:
+            found["required"] = is_end
+        learnt[each.name] = each.resolved(**found)
+    assert learnt["end"].required
+    assert not schema.resolved(learnt)["end"].required
+    assert not schema.partly_closed({"end": learnt["end"]}).closed_columns[0].required
+    release = synthdp.synthesize(table, schema, **SETTINGS)
+    drawn = release.sample(seed=0)
+    assert drawn.loc[drawn["start"].isna(), "end"].isna().all()

@@ -13,7 +13,7 @@ The model has a column of whole numbers in its place, or one of numbers with dec
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -106,6 +106,21 @@ class Relatives:
             problem = f"package: table {table!r}: synthdp.order is {order!r}"
             way_out = "which is modelled by its distance from another column; order by that one"
             raise SchemaError(f"{problem}, {way_out}")
+
+    def reconciled(
+        self, learnt: Mapping[str, Column], others: Mapping[str, Column]
+    ) -> dict[str, Column]:
+        """Learnt columns of which those that are relative to a column without a value in some rows
+        may have none, either: noise, or words for missing, may say otherwise.
+
+        ``others`` are those that are not learnt, or not yet.
+        """
+        fitted = dict(learnt)
+        for column in self.columns:
+            own, other = fitted.get(column.name), column.other.name
+            if own is not None and not (fitted.get(other) or others[other]).required:
+                fitted[column.name] = replace(own, required=False)
+        return fitted
 
     @property
     def readings(self) -> dict[str, Reading]:
