@@ -287,7 +287,7 @@ class OpenSchema:
                     f"schema: there is no open column {name!r} that {column.name!r} could close"
                 )
         if self.relatives is not None:
-            others = (each if isinstance(each, Column) else each.template for each in self.columns)
+            others = [*self.closed_columns, *(each.template for each in self.open_columns)]
             learnt = self.relatives.reconciled(learnt, {each.name: each for each in others})
         problem: SchemaError | None = None
         for columns in closed_columns(self.columns, learnt, self.rules, self._example):
