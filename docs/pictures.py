@@ -146,7 +146,7 @@ def studio_pictures(folder: Path) -> None:
             person.press("action", "go_on", leads="/budget")
             person.fill("rows", "4000")
             person.fill("epsilon", "2")
-            person.until("document.querySelector('tr.here')?.innerText.startsWith('2')")
+            person.until("document.querySelector('tr.here')?.textContent.trim().startsWith('2')")
             photograph("budget")
             person.press("action", "go_on", leads="/run")
             person.press("action", "start", leads="/run")
