@@ -191,7 +191,7 @@ def save_look(visit: Visit) -> str:
 
 def _releases(visit: Visit) -> dict[str, Any]:
     """Which releases there are, the newest first, and which one is shown."""
-    return {"ended": visit.ended, "number": visit.project.run}
+    return {"ended": visit.ended, "release": visit.project.run}
 
 
 def _first_rows(visit: Visit) -> dict[str, list[list[str]]]:

@@ -783,6 +783,8 @@ def test_what_was_released_stays_within_reach(client, place):
         )
         assert [*dict.fromkeys(linked)] == ["2", "1"], page
     assert "<td><bdi>44</bdi></td>" in client.get("/look").text
+    assert "Step 6 of 7" in client.get("/look?run=1").text  # the number of a run is none of a step
+    assert "Step 7 of 7" in client.get("/take?run=1").text
     assert "<bdi>44</bdi>" not in client.get("/look?run=1").text
     taken = client.get("/take").text
     assert taken.index("synthetic.csv") < taken.index("a.json")
