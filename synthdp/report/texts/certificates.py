@@ -238,14 +238,11 @@ def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     unused: Mapping[str, Any] = domain.get("not_drawn", {})
     heaped: Mapping[str, Mapping[str, float]] = domain.get("heaping", {})
-    levels = ", ".join(
-        f"{level!r} of {name!r}"
+    levels = "; ".join(
+        f"{name}: {', '.join(found) if isinstance(found, list) else found}"
         for name, found in unused.items()
-        for level in (found if isinstance(found, list) else [found])
     )
-    facts = (
-        [("not drawn", f"{levels}: no records have it, as far as noise can tell")] if unused else []
-    )
+    facts = [("not drawn", f"{levels} (noise alone was measured there)")] if unused else []
     shares = {
         name: " and ".join(f"{100 * part:.3g} % of {step}" for step, part in heaped[name].items())
         for name in heaped
