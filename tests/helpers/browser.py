@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,6 +49,9 @@ class Browser:
         """Open an address; what was told before is forgotten."""
         self.told("")
         self.driver.get(address)
+        # A browser that has just started may answer before the page's scripts have run.
+        while self.run("document.readyState") != "complete":
+            time.sleep(0.01)
 
     def resize(self, width, height):
         """Give the window a size in pixels of CSS."""
