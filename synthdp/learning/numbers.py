@@ -206,6 +206,7 @@ class Learnt:
             self,
             density=self.density.on_coarser_grid(10**fewer),
             uncertainty=self.uncertainty / 10**fewer,
+            lone=None if self.lone is None else self.lone // 10**fewer,
         )
 
 

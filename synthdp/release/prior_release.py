@@ -106,9 +106,11 @@ def prior_release(
         )
     # Others plan by nothing but their own scores, and would measure again what is known.
     if not isinstance(settings.mechanism, Auto):
+        others = settings.mechanism.parts or (settings.mechanism,)
+        named = " and ".join(repr(each.name) for each in others if not isinstance(each, Auto))
         raise ParameterError(
-            f"{called}: the mechanism {settings.mechanism.name!r} cannot use an earlier release; "
-            "take auto, or leave it out"
+            f"{called}: the mechanism {named or 'list'} cannot use an earlier release; take auto "
+            "alone, or leave it out"
         )
     if not synthesis.measurements:
         raise ParameterError(

@@ -181,6 +181,21 @@ def test_a_level_that_measurements_show_alone_is_said_no_longer_to_hide_others()
     assert seen
 
 
+def test_a_lone_number_whose_decimals_noise_hides_is_judged_on_the_grid_that_is_left():
+    """It was looked for on the finer grid, and beyond all bins: such runs failed after they had
+    paid.
+    """
+    values = pd.Series(np.full(1000, 7.0))
+    said = set()
+    for seed in range(60):
+        learnt = learnt_alone("number", values, epsilon=0.3, seed=seed, share=Fraction(1, 4))
+        column = learnt.column
+        true = np.bincount(column.encode(values), minlength=column.size).astype(float)
+        measured = [LinearMeasurement(("x",), true, 5.0)]
+        said.add(learnt.cautioned(Schema((column,)), measured))
+    assert any("decimals were not told" in caution for caution in said)
+
+
 def test_numbers_of_all_digits_among_whole_ones_are_not_written_whole_without_a_word():
     """A quarter were thirds, and all came out as 0."""
     rng = np.random.default_rng(8)

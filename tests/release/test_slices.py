@@ -279,3 +279,14 @@ def test_conditions_leave_the_schema_as_it_is():
     synthesis.sample(10, where={"age": {"minimum": 18}})
     assert json.dumps(synthesis.schema.to_dict()) == before
     assert synthesis.sample(2000, seed=0)["age"].min() < 18
+
+
+def test_a_slice_by_a_column_of_one_level_is_the_whole_table():
+    """Such a condition leaves all rows; it was said to contradict nothing that had a name."""
+    fields = [
+        {"name": name, "type": "string", "constraints": {"enum": levels, "required": True}}
+        for name, levels in (("s", ["a", "b"]), ("one", ["k"]))
+    ]
+    table = pd.DataFrame({"s": ["a", "b"] * 200, "one": "k"})
+    release = synthdp.synthesize(table, {"fields": fields}, epsilon=5, delta=1e-6)
+    assert set(release.sample(50, where={"one": ["k"]}, seed=1)["s"]) == {"a", "b"}

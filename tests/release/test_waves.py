@@ -275,6 +275,11 @@ BAD = {
     "a table": (lambda place, _: place / "in.csv", {}, "it is no saved synthesis"),
     "a number": (lambda _, __: 7, {}, "prior is a int; give an earlier release"),
     "a mechanism": (lambda _, first: first, {"mechanism": "mst"}, "the mechanism 'mst' cannot use"),
+    "several mechanisms": (
+        lambda _, first: first,
+        {"mechanism": "mst,auto"},
+        "the mechanism 'mst' cannot use an earlier release; take auto alone",
+    ),
     "a level": (
         lambda _, first: first,
         {"schema": renamed(list("abcx"))},

@@ -35,7 +35,8 @@ def check_possible(domain: Domain, constraints: Sequence[Constraint]) -> None:
     ModelTooLargeError
         If the junction tree of the constraints is too large to tell.
     """
-    if constraints:
+    # Constraints on attributes of one level alone leave all rows.
+    if possible_cells(domain, constraints):
         possible_rows(domain, constraints, lambda name: np.ones(domain[name])).marginal(())
 
 

@@ -185,6 +185,11 @@ def test_constraints_that_do_not_fit_or_contradict_are_refused():
         Constraint(("a", "a"), np.ones((3, 3), bool))
 
 
+def test_constraints_on_attributes_of_one_level_alone_leave_all_rows():
+    check_possible(Domain(("a", "b"), (1, 1)), [Constraint(("a",), np.ones(1, bool))])
+    check_possible(Domain(("a", "b"), (1, 3)), [Constraint(("a",), np.ones(1, bool))])
+
+
 def test_constraints_whose_junction_tree_is_too_large_are_refused_before_it_is_built():
     domain = Domain(tuple("abcdef"), (40,) * 6)
     pairs = [
