@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.ends import Total
@@ -23,7 +22,7 @@ from synthdp.learning.column_histograms import ColumnHistogram, Counted, held_be
 from synthdp.learning.filling import MOST_UNREAD
 from synthdp.learning.overshoot import BoundsDoubt, Overshoot
 from synthdp.learning.support import Ends
-from synthdp.learning.unused_levels import empty_ends
+from synthdp.learning.unused_levels import bins_told_apart, empty_ends
 
 ALIKE = 0.9
 """How probable it is that records lie about as densely in a bin as in the one before it: as many, or
@@ -59,23 +58,12 @@ def bin_counts(
         Which share of the records has a value that was not read: they have been filled in, and were
         not there when the column was learnt.
     """
-    n_bins, read = len(edges) - 1, 1.0 - min(unread, MOST_UNREAD)
-    precision, score = np.zeros(n_bins), np.zeros(n_bins)
-    for each in measurements:
-        if name not in each.clique:
-            continue
-        groups = each.groups.get(name)
-        told = np.arange(n_bins)
-        if groups is not None:
-            told = np.flatnonzero(np.bincount(groups)[groups[:n_bins]] == 1)
-        if told.size and (counted := level_counts(each, name, int(told[0]))):
-            counts, variances = (part[told] for part in counted)
-            precision[told] += 1 / (read**2 * variances)
-            score[told] += read * counts / (read**2 * variances)
+    read = 1.0 - min(unread, MOST_UNREAD)
+    counts, variances = bins_told_apart(name, len(edges) - 1, measurements)
     starts, stops = [-inf, *edges[1:-1].tolist()], [*edges[1:-1].tolist(), inf]
     return [
-        Total(starts[level], stops[level], score[level] / precision[level], 1 / precision[level])
-        for level in np.flatnonzero(precision).tolist()
+        Total(starts[level], stops[level], read * counts[level], read**2 * variances[level])
+        for level in np.flatnonzero(np.isfinite(variances)).tolist()
     ]
 
 

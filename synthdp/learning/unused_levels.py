@@ -64,7 +64,7 @@ def levels_without_records(
         if "levels" in parts and column.other is not None:
             codes = _other(schema, column, measurements)
         elif "bounds" in parts and column.axis is not None:
-            codes = empty_ends(*_totals(column, measurements))
+            codes = empty_ends(*bins_told_apart(column.name, column.n_levels, measurements))
         if codes:
             unused[column.name] = tuple(codes)
     return unused
@@ -90,18 +90,31 @@ def _other(
     return (code,) if count <= noise <= HIDDEN * total else ()
 
 
-def _totals(column: Column, measurements: Sequence[LinearMeasurement]) -> tuple[Floats, Floats]:
-    """What all measurements together say of each bin, and the variance of that: infinite where none
-    tells it apart.
+def bins_told_apart(
+    name: str, n_bins: int, measurements: Sequence[LinearMeasurement]
+) -> tuple[Floats, Floats]:
+    """What all measurements together say of each bin of a column, and the variance of that: infinite
+    where none tells it apart.
+
+    Parameters
+    ----------
+    name, n_bins
+        The column, and how many of its first levels are bins.
+    measurements
+        Noisy marginals over its levels.
     """
-    n_bins = column.n_levels
     precision, score = np.zeros(n_bins), np.zeros(n_bins)
     for each in measurements:
-        for code in range(n_bins) if column.name in each.clique else ():
-            if counted := level_counts(each, column.name, code):
-                counts, variances = counted
-                precision[code] += 1 / variances[code]
-                score[code] += counts[code] / variances[code]
+        if name not in each.clique:
+            continue
+        groups = each.groups.get(name)
+        told = np.arange(n_bins)
+        if groups is not None:
+            told = np.flatnonzero(np.bincount(groups)[groups[:n_bins]] == 1)
+        if told.size and (counted := level_counts(each, name, int(told[0]))):
+            counts, variances = (part[told] for part in counted)
+            precision[told] += 1 / variances
+            score[told] += counts / variances
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(precision > 0, score / precision, 0.0), 1 / precision
 
