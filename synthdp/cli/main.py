@@ -26,7 +26,7 @@ from synthdp.cli.arguments.exits import (
     paid_for,
     say,
 )
-from synthdp.cli.arguments.json_lines import json_on_stderr
+from synthdp.cli.arguments.json_lines import asks_for_json, check_log_goes_with, json_on_stderr
 from synthdp.cli.arguments.options import options_of
 from synthdp.cli.commands.table import COMMANDS
 from synthdp.cli.shared.signals import Terminated, interrupt_afterwards, terminable
@@ -59,10 +59,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None, stack: ExitStack) -> int:
     """Run it; ``stack`` holds what must outlast the line that says how it ended."""
     began = monotonic()
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        parsed = command_line_parser().parse_args(arguments)
+        if asks_for_json(words):
+            stack.enter_context(json_on_stderr())
+        parsed = command_line_parser().parse_args(words)
         if getattr(parsed, "log_format", "text") == "json":
-            stack.enter_context(json_on_stderr(getattr(parsed, "output", None)))
+            check_log_goes_with(getattr(parsed, "output", None))
         parsed.began = began  # heavy imports come after it
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # their texts may hold values

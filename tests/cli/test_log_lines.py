@@ -83,3 +83,30 @@ def test_json_and_a_table_on_stdout_do_not_go_together():
     outcome = invoke(*run_arguments("--log-format", "json", output="-"))
     assert outcome.code == 2
     assert "--log-format json does not go with -o -" in outcome.err
+
+
+WRONG_OPTIONS = {
+    "one that is not known": ("run", "in.csv", "--log-format", "json", "--epsilonn", "1"),
+    "one before it": ("run", "in.csv", "--epsilonn", "1", "--log-format", "json"),
+    "none at all": ("run", "--log-format=json"),
+    "a value that is none": ("run", "in.csv", "--log-format=json", "--epsilon", "x"),
+    "it twice": ("run", "--log-format", "text", "--log-format", "json"),
+    "a command without it": ("budget", "show", "b", "--log-format", "json"),
+    "no command": ("--log-format", "json"),
+    "no such command": ("rum", "--log-format", "json"),
+}
+
+
+@pytest.mark.parametrize("words", WRONG_OPTIONS.values(), ids=WRONG_OPTIONS)
+def test_json_says_wrong_options_too(words):
+    outcome = invoke(*words)
+    (line,) = (json.loads(line) for line in outcome.lines)
+    assert (outcome.code, line["exit_code"], line["level"]) == (2, 2, "error")
+    assert line["message"]
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "--log-format", "jsonn"), ("run", "--log-format"), ("show", "--", "json")]
+)
+def test_who_does_not_ask_for_json_gets_text(words):
+    assert invoke(*words).lines[0].startswith("synthdp: ")

@@ -4,9 +4,10 @@ import io
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from datetime import UTC, datetime
+from itertools import pairwise, takewhile
 from typing import Any, TextIO, final
 
 from synthdp.core.errors import ParameterError
@@ -15,6 +16,7 @@ from synthdp.core.files.writing import STANDARD_STREAM
 LOG_FORMATS = ("text", "json")
 """What ``--log-format`` may say."""
 
+_OPTION = "--log-format"
 _MARK = "synthdp: "
 _CODE = re.compile(r" \[(?P<code>[CE][0-9]{2})\]$")
 _LEVELS = ("caution", "chosen", "quality", "accepted")
@@ -55,14 +57,29 @@ class JsonLines(io.TextIOBase):
         self._stream.flush()
 
 
-@contextmanager
-def json_on_stderr(output: str | None) -> Iterator[None]:
-    """Make every line on standard error a JSON object; refuse an ``output`` whose certificate goes
-    there.
+def asks_for_json(words: Sequence[str]) -> bool:
+    """Whether the words of a command ask for it, right or wrong as the others may be: wrong options
+    are said to the machine, too.
+
+    >>> asks_for_json(["run", "--log-format", "json"]), asks_for_json(["run", "--log-format=json"])
+    (True, True)
+    >>> asks_for_json(["run", "--", "--log-format=json"])
+    False
     """
+    own = list(takewhile(lambda word: word != "--", words))
+    return f"{_OPTION}=json" in own or (_OPTION, "json") in pairwise(own)
+
+
+def check_log_goes_with(output: str | None) -> None:
+    """Refuse an ``output`` whose certificate goes to standard error."""
     if output == STANDARD_STREAM:
         raise ParameterError(
             "--log-format json does not go with -o -, where the certificate goes to stderr; name a file"
         )
+
+
+@contextmanager
+def json_on_stderr() -> Iterator[None]:
+    """Make every line on standard error a JSON object."""
     with redirect_stderr(JsonLines(sys.stderr)):
         yield

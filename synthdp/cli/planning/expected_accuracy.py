@@ -48,6 +48,10 @@ kinds only, 32,561 records and epsilon 1 and 10, 7 and 10 levels were found in t
 26 bins.
 """
 
+ABOUT_OPEN = (
+    f"columns to be learnt are taken to have {GUESSED_LEVELS} levels, or {GUESSED_BINS} bins"
+)
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +62,8 @@ class Accuracy:
     """Mean share of rows that are in the wrong level of one column (total variation distance), 0
     to 1.
     """
+    by_column: dict[str, float]
+    """The same of each column that was planned, by name; see `MAX_COLUMNS`."""
     pairs: float | None
     """The same of two columns together; None if there is one column."""
     only_columns: bool
@@ -102,10 +108,11 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
     squares: dict[Clique, float] = {}
     for (clique, _), square in errors.items():
         squares[clique] = squares.get(clique, 0.0) + square
-    columns = [squares[name,] for name in planned.attributes]
+    columns = {name: squares[name,] for name in planned.attributes}
     whole = [squares[pair] + squares[pair[:1]] + squares[pair[1:]] for pair in pairs]
     return Accuracy(
-        columns=_misplaced(columns, rows),
+        columns=_misplaced(list(columns.values()), rows),
+        by_column={name: _misplaced([square], rows) for name, square in columns.items()},
         pairs=_misplaced(whole, rows) if pairs else None,
         only_columns=not sees,
     )
@@ -176,3 +183,12 @@ def expected_domain(schema: OpenSchema) -> Domain:
         if {"levels", "bins"} & column.open_parts:
             sizes[column.name] = min(sizes[column.name], most)
     return Domain.from_sizes(sizes)
+
+
+def share_text(share: float) -> str:
+    """An expected share of the rows, to two digits: more would pretend to know.
+
+    >>> share_text(0.0234), share_text(0.9999)
+    ('2.3 %', '100 %')
+    """
+    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"

@@ -6,12 +6,17 @@ Everything here follows from the schema and from numbers that the user gives; al
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from math import pi, sqrt
+from math import sqrt
 from typing import final
 
+from synthdp.cli.planning.expected_accuracy import (
+    ABOUT_OPEN,
+    MAX_COLUMNS,
+    Accuracy,
+    share_text,
+)
 from synthdp.core.domain import Domain
-from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
+from synthdp.core.workload import Workload
 from synthdp.learning.budgets import ColumnBudget, column_budgets
 from synthdp.learning.questions import Question, questions
 from synthdp.mechanisms.auto.auto import Auto
@@ -24,22 +29,17 @@ from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.report.texts.listing import table
 from synthdp.schema.open_schema import OpenSchema
 
-PAIR_SHARE = Fraction(1, 2)
-"""Of what columns leave, a round guess of what goes to pairs; choosing and wider marginals have the
-other half.
-"""
-
 ABOUT_MODEL = (
-    f"a rough expectation, not the mechanism's plan: columns have {100 * Auto.one_way_share:g} % of the budget, "
-    "as in mechanism auto, and every pair an equal share of half of the rest; mechanisms measure fewer pairs, "
-    "and those better"
+    "sigma: noise on each count of a column as mechanism auto measures it first, with "
+    f"{100 * Auto.one_way_share:g} % of the budget, or with all of it where noise would hide how columns depend on "
+    "each other; rows misplaced: by auto's own plan, as synthdp plan says it, of up to "
+    f"{MAX_COLUMNS} columns"
 )
 ABOUT_LEARNING = (
     "sigma: noise on each count, in records; needs: records that something must have to be found more often "
     "than not; questions that turn out to be needless are not asked, and others then have less noise"
 )
 ABOUT_UNIT = "with --unit and --max-rows-per-unit K all of this noise is K times as large"
-ABOUT_OPEN = "open columns are taken to be as large as they may get, and most get far fewer levels"
 NOISE_HEADER = ("column", "cells", "sigma", "rows misplaced")
 _WITH_FEWER = {
     "bounds": "values that far out are clipped",
@@ -54,19 +54,14 @@ _WITH_FEWER = {
 @final
 @dataclass(frozen=True, kw_only=True)
 class ExpectedNoise:
-    """The noise of measuring one marginal."""
+    """The noise of measuring one column."""
 
     n_cells: int
-    """Number of cells of the marginal, "missing" included; of open columns as many as they may
-    get.
+    """Number of cells of the column, "missing" included; of open columns as many as they are taken
+    to have.
     """
     sigma_records: float
     """Standard deviation of the noise on each cell's count, in records."""
-    misplaced_share: float | None
-    """Expected share of rows in the wrong cell (total variation distance) if nothing is known but
-    this measurement, ``sigma n_cells / (sqrt(2 pi) n_rows)`` and at most 1; None without a
-    number of rows.
-    """
 
 
 def expected_ledger(
@@ -148,78 +143,66 @@ def expected_questions(
 
 
 def expected_noise(
-    domain: Domain, *, rho: Fraction, rows: int | None = None, max_rows_per_unit: int = 1
-) -> tuple[dict[str, ExpectedNoise], ExpectedNoise | None]:
-    """The noise on each column as mechanism auto measures it first, and roughly that on a pair of
-    median size.
+    domain: Domain, *, rho: Fraction, max_rows_per_unit: int = 1, only_columns: bool = False
+) -> dict[str, ExpectedNoise]:
+    """The noise on each column as mechanism auto measures it first.
 
     Parameters
     ----------
     domain, rho
         Numbers of levels, and the budget of the model.
-    rows
-        A guess of the number of records.
     max_rows_per_unit
         Most rows of a person; the noise grows in proportion.
+    only_columns
+        Whether nothing else is measured, so that they have the whole budget.
     """
     # The default mechanism's own number, so that the plan follows when it changes.
-    one_way = Fraction(Auto.one_way_share)
+    one_way = Fraction(1) if only_columns else Fraction(Auto.one_way_share)
     weights = Workload.default(domain).relative_weights((name,) for name in domain.attributes)
     shares = measurement_shares(domain, weights)
-    # Columns first and exactly: whatever is scored later, these are measured.
-    columns = {
-        name: _measured(size, rho * one_way * shares[name,], rows, max_rows_per_unit)
+    return {
+        name: ExpectedNoise(
+            n_cells=size,
+            sigma_records=sqrt(
+                gaussian_sigma_squared(rho * one_way * shares[name,], max_rows_per_unit**2)
+            ),
+        )
         for name, size in zip(domain.attributes, domain.shape, strict=True)
     }
-    # Larger pairs are not measured by default, and would make the typical one too large.
-    pairs = sorted(a * b for a, b in combinations(domain.shape, 2) if a * b <= MAX_DEFAULT_CELLS)
-    if not pairs:
-        return columns, None
-    part = rho * (1 - one_way) * PAIR_SHARE / len(pairs)
-    # One typical pair: which pairs a run measures, and how well, depends on the records.
-    return columns, _measured(pairs[(len(pairs) - 1) // 2], part, rows, max_rows_per_unit)
-
-
-def _measured(
-    n_cells: int, rho: Fraction, rows: int | None, max_rows_per_unit: int
-) -> ExpectedNoise:
-    """The noise on a marginal that is measured once; the mean of ``|noise|`` is ``sqrt(2 / pi)
-    sigma``.
-    """
-    sigma = sqrt(gaussian_sigma_squared(rho, max_rows_per_unit**2))
-    misplaced = None if rows is None else min(0.5 * sqrt(2 / pi) * sigma * n_cells / rows, 1.0)
-    return ExpectedNoise(n_cells=n_cells, sigma_records=sigma, misplaced_share=misplaced)
 
 
 def noise_text(
-    columns: Mapping[str, ExpectedNoise], pair: ExpectedNoise | None, *, largest: Iterable[str]
+    columns: Mapping[str, ExpectedNoise], accuracy: Accuracy | None, *, guessed: Iterable[str]
 ) -> str:
-    """The noise of the model; of columns named in ``largest`` the cells are the most that they may
-    get.
-    """
-    open_names = set(largest)
-    rows = [
-        (name, *noise_cells(noise, at_most=name in open_names)) for name, noise in columns.items()
-    ]
-    listed = table(NOISE_HEADER, rows)
+    """The noise of the model; of columns named in ``guessed`` the cells are taken for granted."""
+    open_names = set(guessed)
+    listed = table(NOISE_HEADER, noise_rows(columns, accuracy, guessed=open_names))
     about = f"{ABOUT_MODEL}; {ABOUT_OPEN}" if open_names else ABOUT_MODEL
-    typical = "" if pair is None else f"\n\n{pair_text(pair, at_most=bool(open_names))}"
-    return f"{listed}{typical}\n\n{about}"
+    return "\n\n".join([listed, *accuracy_lines(accuracy), about])
 
 
-def pair_text(pair: ExpectedNoise, *, at_most: bool) -> str:
-    """The noise on a typical pair, in a line."""
-    cells, sigma, misplaced = noise_cells(pair, at_most=at_most)
-    return f"a typical pair: {cells} cells, sigma {sigma}" + (
-        f", {misplaced} of rows misplaced" if misplaced else ""
-    )
+def noise_rows(
+    columns: Mapping[str, ExpectedNoise], accuracy: Accuracy | None, *, guessed: Iterable[str]
+) -> list[Sequence[str]]:
+    """Name, cells, sigma and misplaced rows of each column, as texts."""
+    open_names, by_column = set(guessed), {} if accuracy is None else accuracy.by_column
+    return [
+        (
+            name,
+            f"{'about ' if name in open_names else ''}{noise.n_cells}",
+            f"{noise.sigma_records:.4g}",
+            share_text(by_column[name]) if name in by_column else "",
+        )
+        for name, noise in columns.items()
+    ]
 
 
-def noise_cells(noise: ExpectedNoise, *, at_most: bool) -> Sequence[str]:
-    """Cells, sigma and misplaced rows of a marginal, as texts."""
-    most = "at most " if at_most else ""
-    misplaced = "" if noise.misplaced_share is None else f"{most}{_percent(noise.misplaced_share)}"
-    return f"{most}{noise.n_cells}", f"{noise.sigma_records:.4g}", misplaced
+def accuracy_lines(accuracy: Accuracy | None) -> list[str]:
+    """What the plan expects of all columns and pairs, in a line; none without a number of rows."""
+    if accuracy is None:
+        return []
+    together = "" if accuracy.pairs is None else f", of two together {share_text(accuracy.pairs)}"
+    return [f"rows misplaced, on average: of one column {share_text(accuracy.columns)}{together}"]
 
 
 def questions_text(schema: OpenSchema, asked: Sequence[Question], *, rows: int | None) -> str:

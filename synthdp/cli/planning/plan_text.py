@@ -7,7 +7,7 @@ from dataclasses import asdict
 from math import log10
 from typing import Any
 
-from synthdp.cli.planning.expected_accuracy import GUESSED_BINS, GUESSED_LEVELS
+from synthdp.cli.planning.expected_accuracy import ABOUT_OPEN, share_text
 from synthdp.cli.planning.plan import LEAST_EPSILON, MOST_EPSILON, Plan, Prospect, Want
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
@@ -38,8 +38,7 @@ ABOUT_PERSON = (
 )
 ABOUT_LEVELS = (
     "a level needs: records that a value must have to be learnt more often than not; the others become one level,\n"
-    "  which does not count as wrong; columns to be learnt are taken to have "
-    f"{GUESSED_LEVELS} levels, or {GUESSED_BINS} bins"
+    f"  which does not count as wrong; {ABOUT_OPEN}"
 )
 
 
@@ -160,14 +159,14 @@ def _budgets(prospects: Sequence[Prospect], block: str) -> str:
         alone = " alone" if accuracy.only_columns and accuracy.pairs is not None else ""
         needs = [_records(prospect.level_needs_records)] if levels else []
         bar = _bar(accuracy.columns if accuracy.pairs is None else accuracy.pairs, block)
-        person = _percent(prospect.best_true_positives)
+        person = share_text(prospect.best_true_positives)
         lines.append([f"{prospect.epsilon:g}", *_errors(prospect), person, *needs, bar + alone])
     return table(header, lines)
 
 
 def _errors(prospect: Prospect) -> tuple[str, str]:
     pairs = prospect.accuracy.pairs
-    return _percent(prospect.accuracy.columns), "" if pairs is None else _percent(pairs)
+    return share_text(prospect.accuracy.columns), "" if pairs is None else share_text(pairs)
 
 
 def _bar(share: float, block: str) -> str:
@@ -180,14 +179,10 @@ def _records(number: float | None) -> str:
     return "" if number is None else f"{number:,.0f}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
-
-
 def _answer(plan: Plan, want: Want, least: float | None) -> str:
     """What a wanted accuracy needs."""
     if least is None:
-        best = _percent(want.error(plan.at(MOST_EPSILON).accuracy))
+        best = share_text(want.error(plan.at(MOST_EPSILON).accuracy))
         way_out = "fewer columns, or fewer levels or bins, would help" + (
             "" if want.what == "columns" else ", or more rows"
         )
@@ -206,7 +201,7 @@ def _notes(prospects: Sequence[Prospect]) -> list[str]:
         for prospect in prospects
     )
     levels = any(prospect.level_needs_records is not None for prospect in prospects)
-    margins = ", ".join(_percent(each.measured_within) for each in prospects)
+    margins = ", ".join(share_text(each.measured_within) for each in prospects)
     return [
         ABOUT,
         ABOUT_PERSON,

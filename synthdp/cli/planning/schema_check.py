@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from synthdp.cli.planning.expected_accuracy import expected_accuracy, expected_domain
 from synthdp.cli.planning.expected_noise import (
     ABOUT_LEARNING,
     ABOUT_MODEL,
@@ -154,8 +155,16 @@ def _expectation(
     rho = model_budget(schema, ledger, domain_share=domain_share)
     rho_quality = quality_budget(schema, ledger, domain_share=domain_share)
     most = ledger.unit.max_rows
-    columns, pair = expected_noise(
-        schema.largest_domain, rho=rho, rows=rows, max_rows_per_unit=most
+    # As `synthdp plan` has it, so that both promise the same.
+    domain = expected_domain(schema)
+    accuracy = (
+        None if rows is None else expected_accuracy(domain, rho=rho, rows=rows, unit=ledger.unit)
+    )
+    columns = expected_noise(
+        domain,
+        rho=rho,
+        max_rows_per_unit=most,
+        only_columns=accuracy is not None and accuracy.only_columns,
     )
     content: dict[str, Any] = {
         "epsilon": ledger.epsilon,
@@ -169,14 +178,14 @@ def _expectation(
         "rho_model": float(rho),
         "rho_quality": float(rho_quality),
         "columns": [{"name": name} | asdict(noise) for name, noise in columns.items()],
-        "typical_pair": None if pair is None else asdict(pair),
+        "misplaced": None if accuracy is None else asdict(accuracy),
         "about": ABOUT_MODEL,
     }
     title, open_names = _noise_title(ledger, rows), {column.name for column in schema.open_columns}
-    brief = worst_noise(schema, asked, columns, pair, rows=rows)
+    brief = worst_noise(schema, asked, columns, accuracy, rows=rows)
     brief[0] = f"{wrapped(title)}\n{brief[0]}"
     if not schema.is_open:
-        return content, [title, noise_text(columns, pair, largest=())], brief
+        return content, [title, noise_text(columns, accuracy, guessed=())], brief
     content["learning"] = {
         "share_of_budget": domain_share,
         "failure_delta": float(ledger.failure_delta),
@@ -192,7 +201,7 @@ def _expectation(
         questions_text(schema, asked, rows=rows),
         f"of the model, with {100 * rest:.4g} %; {100 * checking:.2g} % measure how good its rows are:",
     ]
-    return content, [title, *learning, noise_text(columns, pair, largest=open_names)], brief
+    return content, [title, *learning, noise_text(columns, accuracy, guessed=open_names)], brief
 
 
 def _noise_title(ledger: PrivacyLedger, rows: int | None) -> str:

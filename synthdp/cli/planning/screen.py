@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from synthdp.cli.planning.expected_accuracy import Accuracy
 from synthdp.cli.planning.expected_noise import (
     NOISE_HEADER,
     ExpectedNoise,
-    noise_cells,
-    pair_text,
+    accuracy_lines,
+    noise_rows,
     questions_table,
 )
 from synthdp.learning.questions import Question
@@ -45,12 +46,12 @@ def worst_noise(
     schema: OpenSchema,
     asked: Sequence[Question],
     columns: Mapping[str, ExpectedNoise],
-    pair: ExpectedNoise | None,
+    accuracy: Accuracy | None,
     *,
     rows: int | None,
 ) -> list[str]:
-    """The questions that need most records, the columns that noise misplaces most, and a typical
-    pair.
+    """The questions that need most records, the columns of most noise, and what the plan
+    expects of all.
     """
     most, parts = _FEWER if asked else _COLUMNS, list[str]()
     if asked:
@@ -58,8 +59,8 @@ def worst_noise(
         header, lines = questions_table(schema, needy, rows=rows)
         parts.append(shortened_table(header, lines, most=most, rest=REST))
     open_names = {column.name for column in schema.open_columns}
-    worst = sorted(columns.items(), key=lambda item: -item[1].sigma_records * item[1].n_cells)
-    cells = [(name, *noise_cells(noise, at_most=name in open_names)) for name, noise in worst]
+    # By their noise, not by the plan, which covers a part of wide tables only.
+    worst = sorted(columns, key=lambda name: -columns[name].sigma_records * columns[name].n_cells)
+    cells = noise_rows({name: columns[name] for name in worst}, accuracy, guessed=open_names)
     model = shortened_table(NOISE_HEADER, cells, most=most, rest=REST)
-    typical = "" if pair is None else f"\n{pair_text(pair, at_most=schema.is_open)}"
-    return [*parts, f"{model}{typical}\n{_ABOUT}"]
+    return [*parts, "\n".join([model, *accuracy_lines(accuracy), _ABOUT])]

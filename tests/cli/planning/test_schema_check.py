@@ -6,8 +6,6 @@ import json
 import sys
 from fractions import Fraction
 from itertools import combinations
-from math import pi, sqrt
-from statistics import median_low
 
 import numpy as np
 import pandas as pd
@@ -196,29 +194,15 @@ def test_columns_of_which_the_same_is_to_be_said_share_a_line(place):
 @given(
     shape=st.lists(st.integers(1, 3000), min_size=1, max_size=6),
     epsilon=st.floats(0.01, 20),
-    rows=st.integers(1, 10**6),
 )
-def test_the_noise_follows_the_formulas(shape, epsilon, rows):
+def test_the_noise_follows_the_formulas(shape, epsilon):
     domain = Domain(tuple("abcdef"[: len(shape)]), tuple(shape))
     rho = gdp_rho(epsilon=epsilon, delta=1e-9)
-    columns, pair = expected_noise(domain, rho=rho, rows=rows)
-    budget = float(rho)
-    spent = sum(1 / (2 * noise.sigma_records**2) for noise in columns.values())
-    assert spent == pytest.approx(0.08 * budget)
-    for noise, size in zip(columns.values(), shape, strict=True):
-        assert noise.n_cells == size
-        assert noise.misplaced_share == pytest.approx(
-            min(noise.sigma_records * size / sqrt(2 * pi) / rows, 1)
-        )
-    cells = [a * b for a, b in combinations(shape, 2) if a * b <= 2**20]
-    if not cells:
-        assert pair is None
-        return
-    assert pair.n_cells == median_low(cells)
-    assert len(cells) / (2 * pair.sigma_records**2) == pytest.approx(0.46 * budget)
-    assert pair.misplaced_share == pytest.approx(
-        min(pair.sigma_records * pair.n_cells / sqrt(2 * pi) / rows, 1)
-    )
+    columns, alone = (expected_noise(domain, rho=rho, only_columns=only) for only in (False, True))
+    for found, share in ((columns, 0.08), (alone, 1.0)):
+        spent = sum(1 / (2 * noise.sigma_records**2) for noise in found.values())
+        assert spent == pytest.approx(share * float(rho))
+    assert [noise.n_cells for noise in columns.values()] == shape
 
 
 def test_sigma_is_what_mechanism_auto_adds():
@@ -226,22 +210,11 @@ def test_sigma_is_what_mechanism_auto_adds():
     sizes = {"a": 2, "b": 100, "c": 7}
     certificate = synthdp.synthesize(frame, sizes, epsilon=0.7, delta=1e-7).certificate
     first = {event["columns"][0]: event["sigma"] for event in certificate["events"][:3]}
-    columns, _pair = expected_noise(
+    columns = expected_noise(
         Schema.from_dict(sizes).domain,
         rho=gdp_rho(epsilon=0.7, delta=1e-7) * (1 - Fraction(QUALITY_SHARE)),
     )
     assert {name: noise.sigma_records for name, noise in columns.items()} == pytest.approx(first)
-    assert [noise.misplaced_share for noise in columns.values()] == [None] * 3
-
-
-def test_noise_of_that_size_misplaces_that_share_of_rows():
-    (noise,) = expected_noise(
-        Domain(("a",), (500,)), rho=gdp_rho(epsilon=1.0, delta=1e-9), rows=100_000
-    )[0].values()
-    errors = np.random.default_rng(0).normal(0, noise.sigma_records, (400, 500))
-    assert np.abs(errors).sum(axis=1).mean() / 2 / 100_000 == pytest.approx(
-        noise.misplaced_share, rel=0.02
-    )
 
 
 # ---- the command
@@ -257,30 +230,18 @@ def test_the_text_for_people():
     budget = ("--epsilon", "1", "--delta", "1e-6")
     text = check("schema.json", *budget, "--rows", "2000").out.decode()
     assert "noise to expect at epsilon 1, delta 1e-06 and a guess of 2,000 rows:" in text
-    columns, pair = expected_noise(
+    columns = expected_noise(
         Schema.load("schema.json").domain,
         rho=gdp_rho(epsilon=1.0, delta=1e-6) * (1 - Fraction(QUALITY_SHARE)),
-        rows=2000,
     )
     for name, noise in columns.items():
         row = next(line.split() for line in text.splitlines() if line.startswith(f"{name} "))
-        assert row == [
-            name,
-            str(noise.n_cells),
-            f"{noise.sigma_records:.4g}",
-            f"{100 * noise.misplaced_share:.3g}",
-            "%",
-        ]
-    typical = (
-        f"a typical pair: {pair.n_cells} cells, sigma {pair.sigma_records:.4g}, "
-        f"{100 * pair.misplaced_share:.3g} %"
-    )
-    assert f"{typical} of rows misplaced" in text
-    assert "a rough expectation, not the mechanism's plan" in text
+        assert row[:3] == [name, str(noise.n_cells), f"{noise.sigma_records:.4g}"]
+        assert row[4:] == ["%"]
+    assert "rows misplaced: by auto's own plan" in text
     unknown = check("schema.json", *budget).out.decode()
     assert "give --rows" in unknown
     assert "%" not in unknown.replace("8 % of the budget", "")
-    assert "100 %" in check("schema.json", *budget, "--rows", "1").out.decode()
 
 
 def test_the_json_for_machines(place):
@@ -303,17 +264,35 @@ def test_the_json_for_machines(place):
         ("a", 2000),
         ("b", 4),
     ]
-    assert noise["typical_pair"]["n_cells"] == 8000
-    assert noise["typical_pair"].keys() | {"name"} == noise["columns"][0].keys()
+    assert noise["misplaced"]["by_column"].keys() == {"a", "b"}
     assert json.loads(check(path, "--json").out)["noise"] is None
-    alone = save(place, levels("b", 3))
-    assert (
-        json.loads(check(alone, "--json", "--epsilon", "1", "--delta", "1e-9").out)["noise"][
-            "typical_pair"
-        ]
-        is None
-    )
-    assert "typical pair" not in check(alone, "--epsilon", "1", "--delta", "1e-9").out.decode()
+    unknown = json.loads(check(path, "--json", "--epsilon", "1", "--delta", "1e-9").out)["noise"]
+    assert unknown["misplaced"] is None
+
+
+PERSONS = ("--unit", "who", "--max-rows-per-unit", "3")
+ASKED = {
+    "a schema": ([levels("b", 30), integers("a", 200)], 5000, ()),
+    "few rows, columns alone": ([levels("b", 30), integers("a", 200), levels("c", 9)], 150, ()),
+    "persons": ([levels("b", 30), integers("a", 200), levels("who", 900)], 5000, PERSONS),
+    "one column": ([levels("b", 30)], 5000, ()),
+    "kinds": ({"a": "categorical", "b": "number", "c": "integer"}, 5000, ()),
+    "kinds of persons": ({"a": "categorical", "b": "number", "who": "integer"}, 900, PERSONS),
+}
+
+
+@pytest.mark.parametrize(("fields", "rows", "more"), ASKED.values(), ids=ASKED)
+def test_the_check_and_the_plan_expect_the_same_errors(fields, rows, more, place):
+    if isinstance(fields, dict):
+        (place / "s.json").write_text(json.dumps(fields))
+    else:
+        save(place, *fields)
+    budget = ("--epsilon", "0.7", "--delta", "1e-9", "--rows", str(rows), "--json", *more)
+    checked = json.loads(check("s.json", *budget).out)["noise"]["misplaced"]
+    planned = json.loads(invoke("plan", "s.json", *budget).out)["budgets"]
+    (same,) = [each for each in planned if each["epsilon"] == 0.7]
+    assert checked == {name: same[name] for name in checked}
+    assert np.mean(list(checked["by_column"].values())) == pytest.approx(checked["columns"])
 
 
 AGE = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 9}}
