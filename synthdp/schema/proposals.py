@@ -8,13 +8,21 @@ import re
 
 _WHOLE = {
     "id": "id nr nummer number key uuid guid kennung kennziffer aktenzeichen",
-    "integer": "age alter anzahl count anz tage days",
-    "number": "eur euro usd prozent percent preis price bmi temperatur temperature",
+    "integer": "age alter anzahl count anz tage days dauer duration punkte score puls pulse",
+    "number": """
+        eur euro usd prozent percent preis price bmi temperatur temperature größe groesse
+        height zuzahlung gebühr miete rent umsatz lohn wage
+    """,
     "categorical": """
         plz zip icd ops code sex gender typ type art status land country region ort city
-        stadt kasse beruf job occupation marital education group
+        stadt kasse beruf job occupation marital education group bezirk kreis stufe level
+        kategorie category grund reason raucher smoker sprache language herkunft origin
+        konfession religion nation race ethnicity privat priorität priority
     """,
-    "date": "date datum aufnahme entlassung admission discharge dob geboren",
+    "date": """
+        date datum aufnahme entlassung admission discharge dob geboren geburtstag birthday
+        eingang ausgang beginn
+    """,
     "datetime": "timestamp zeitstempel datetime",
     "time": "time uhrzeit",
     "year": "year jahr",
@@ -39,9 +47,11 @@ _ENDS = {
     "name": "patientenname kundenname personenname",
     "categorical": """
         geschlecht diagnose station abteilung postleitzahl leistung versicherung klasse
-        gruppe stand angehörigkeit
+        gruppe stand angehörigkeit land bezirk kreis kasse beruf abschluss bildung
+        schlüssel form fach status grund grad stufe kategorie raucher kehrer
     """,
-    "number": "gewicht weight betrag amount kosten costs income einkommen gehalt",
+    "integer": "alter anzahl dauer punkte tage",
+    "number": "gewicht weight betrag amount kosten costs income einkommen gehalt zahlung",
     "ignore": "hinweis hinweise bemerkung kommentar notiz freitext",
 }
 """Ends of longer words, which German joins."""

@@ -157,7 +157,8 @@ class Person:
             options = {each.get_attribute("value"): each for each in Select(found).options}
             options[value].click()
         elif found.get_attribute("type") in ("checkbox", "radio"):
-            found.click()
+            if not found.is_selected():
+                found.click()
         else:
             found.clear()
             found.send_keys(value)

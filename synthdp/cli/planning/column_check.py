@@ -1,7 +1,9 @@
 """Checks of one column of a kinds file, without the others, before any data is opened."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, final
 
 from synthdp.cli.planning.readings import readings
@@ -11,6 +13,9 @@ from synthdp.schema.columns.described import Reading
 from synthdp.schema.keys import OWN
 from synthdp.schema.kinds import IGNORE, schema_of_kinds
 from synthdp.schema.open_schema import OpenSchema
+
+MAX_KEPT = 2_000
+"""Answers that are kept: those of a wide table."""
 
 
 @final
@@ -56,10 +61,16 @@ def checked_column(
         other = own.get("relative_to")
     if not asked:
         return ColumnCheck()
+    return _checked(name, json.dumps(asked), json.dumps(dict(dialect)), learns_bins)
+
+
+@lru_cache(MAX_KEPT)
+def _checked(name: str, asked: str, dialect: str, learns_bins: bool) -> ColumnCheck:
+    """What is said of a column by its text and its neighbours': a page asks for it again and again."""
     # A schema needs a column that is read, which ids and fakes are not.
-    beside = {OWN: {"dialect": dialect}, f"{name} beside": "integer"}
+    beside = {OWN: {"dialect": json.loads(dialect)}, f"{name} beside": "integer"}
     try:
-        content = schema_of_kinds(asked | beside)
+        content = schema_of_kinds(json.loads(asked) | beside)
         schema = OpenSchema.from_dict(content, learns_bins=learns_bins)
     except SynthdpError as error:
         return ColumnCheck(error=str(error))

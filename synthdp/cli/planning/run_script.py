@@ -1,63 +1,85 @@
-"""A script of Python that makes a release, as a steward hands it to whoever runs it each night."""
+"""A command line of ``synthdp run`` as a script of Python, which a steward hands to whoever runs it
+each night.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
+
+from synthdp.cli.arguments.command_line import command_line_parser
+from synthdp.cli.arguments.options import KeepingOptions, RunOptions, UnitOptions
+from synthdp.core.errors import ParameterError
+
+_KEPT = ("journal", "reject", "save", "save_schema")
+"""Options that say where a run is kept: a script says that itself."""
+
+ARGUMENTS = tuple(
+    name
+    for name in (
+        *RunOptions.__annotations__,
+        *(each.name for each in fields(UnitOptions)),
+        *(each.name for each in fields(KeepingOptions)),
+    )
+    if name not in _KEPT
+)
+"""What `synthdp.synthesize` is told as the command is, by the same names."""
+
+JOURNAL = "nightly.journal"
+"""Where the answers of a script are kept that is charged to a budget."""
 
 _DUCKDB = "duckdb:///"
 
 
-def run_script(
-    table: str,
-    arguments: Mapping[str, Any],
-    *,
-    source: str = "",
-    is_linked: bool = False,
-    dialect: Mapping[str, str] | None = None,
-) -> str:
-    """The script.
+def run_script(words: Sequence[str], dialect: Mapping[str, str] | None = None) -> str:
+    """The script that makes such a release as a command, anew each time.
 
     Parameters
     ----------
-    table
-        The path of a file or package; with ``source`` the name of a table of that database.
-    arguments
-        Of `synthdp.synthesize`, besides the table.
-    source
-        The address of a database; empty if the table is a file.
-    is_linked
-        Whether the path is that of linked tables.
+    words
+        Of the command, without the name of the program: ``["run", "people.csv", …]``.
     dialect
         How rows are written, where it is not as usual.
 
-    >>> print(run_script("homes.csv", {"kinds": "kinds.json", "epsilon": 1.0})[:61])
-    import json
-    import synthdp
-    <BLANKLINE>
-    synthesis = synthdp.synthesize(
-    <BLANKLINE>
+    Raises
+    ------
+    ParameterError
+        If the words are those of no run.
+
+    >>> words = "run homes.csv -o out.csv --kinds kinds.json --epsilon 1 --delta 1e-6".split()
+    >>> run_script(words).splitlines()[3:6]
+    ['synthesis = synthdp.synthesize(', "    'homes.csv',", "    kinds='kinds.json',"]
     """
-    modules, given = _table(table, source)
-    imports = ["json", "synthdp", *modules]
+    parser = command_line_parser()
+    try:
+        asked = vars(parser.parse_args([*words]))
+    except SystemExit:  # such as words of another version
+        raise ParameterError("these are no words of synthdp run; see synthdp run --help") from None
+    usual = vars(parser.parse_args(["run", "-o", "-", "--epsilon", "0", "--delta", "0"]))
+    arguments = {name: asked[name] for name in ARGUMENTS if asked[name] != usual[name]}
+    arguments |= {"journal": JOURNAL} if asked["budget"] else {}
+    modules, given = _table(asked)
+    imports = sorted(["json", "synthdp", *modules])
     listed = "".join(f"    {name}={value!r},\n" for name, value in arguments.items())
-    lines = [*(f"import {each}" for each in sorted(imports)), ""]
+    lines = [*(f"import {each}" for each in imports), ""]
     lines += [f"synthesis = synthdp.synthesize(\n    {given},\n{listed})"]
     lines += ["synthesis.save('again.synthdp', force=True)"]
-    if is_linked:
-        lines += ["for name, frame in synthesis.sample(text=True).items():"]
-        lines += ["    frame.to_csv(f'{name}.again.csv', index=False)"]
-    else:
+    if asked["schema"] or asked["kinds"]:
         names = {"delimiter": "sep", "encoding": "encoding"}
         written = {names[key]: each for key, each in (dialect or {}).items() if key in names}
         more = "".join(f", {name}={each!r}" for name, each in written.items())
         lines += [f"synthesis.sample(text=True).to_csv('again.csv', index=False{more})"]
+    else:  # linked tables are described where they lie
+        lines += ["for name, frame in synthesis.sample(text=True).items():"]
+        lines += ["    frame.to_csv(f'{name}.again.csv', index=False)"]
     lines += ["with open('again.privacy.json', 'w') as file:"]
     return "\n".join([*lines, "    json.dump(synthesis.certificate, file, indent=2)", ""])
 
 
-def _table(table: str, source: str) -> tuple[list[str], str]:
+def _table(asked: Mapping[str, Any]) -> tuple[list[str], str]:
     """The modules that a table needs, and the expression that is it."""
+    source, table = asked["source"] or "", asked["table"] or ""
     if not source:
-        return [], repr(table)
+        return [], repr(asked["input"])
     if source.startswith(_DUCKDB):
         path = source.removeprefix(_DUCKDB)
         return ["duckdb"], f"duckdb.connect({path!r}, read_only=True).table({table!r})"

@@ -40,6 +40,9 @@ from synthdp.schema.questions import ANSWERED_KINDS
 TEMPLATES = Path(__file__).parent / "templates"
 """Where the pages' own templates lie."""
 
+PICO = Path(__file__).parent / "pico" / "pico.classless.min.css"
+"""Pico CSS 2.1.1 as it was published, under the MIT licence: one file for forms without a build."""
+
 _FRAMED = {"content-security-policy": "sandbox allow-scripts; frame-ancestors 'self'"}
 """A page of a release has a policy of its own, is shown in a frame, and can ask the studio nothing."""
 
@@ -229,8 +232,8 @@ def _archive(visit: Visit, *, name: str) -> Response:
 
 
 def _style() -> str:
-    """The styles of reports, what the studio adds, and that a column's kind decides what is asked."""
-    files = (REPORT_TEMPLATES / "style.css", TEMPLATES / "studio.css")
+    """Pico's styles and those of reports, what the studio adds, and what a column's kind shows."""
+    files = (PICO, REPORT_TEMPLATES / "style.css", TEMPLATES / "studio.css")
     asked = (f".column:has([value={kind}]:checked) .q-{kind}" for kind in ANSWERED_KINDS)
     shown = f".column .q {{ display: none; }} {', '.join(asked)} {{ display: block; }}"
     shown += " .column:not(:has([value=own]:checked)) .own { display: none; }"

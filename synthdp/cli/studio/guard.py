@@ -24,8 +24,8 @@ MAX_UPLOAD = 2 << 30
 """Bytes of a table that is given in the page; larger ones lie in the folder beforehand."""
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """Nothing is loaded from elsewhere, nothing inline is run, and no other page frames this one."""
 

@@ -149,8 +149,9 @@ def _proposed(visit: Visit, name: str) -> dict[str, str]:
     if not kind:
         return {}
     usual = dict(each.split("=") for each in visit.texts("proposed").split(";") if each)
-    of_german = {"format": usual[kind]} if visit.mark == "," and kind in usual else {}
-    return _with_usual(visit, {"kind": kind} | of_german)
+    more = {"format": usual[kind]} if visit.mark == "," and kind in usual else {}
+    more |= {"bare": "on"} if kind == "number" else {}  # a unit may stand there, or none
+    return _with_usual(visit, {"kind": kind} | more)
 
 
 def _with_usual(visit: Visit, sent: dict[str, str]) -> dict[str, str]:

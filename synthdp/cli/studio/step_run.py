@@ -3,22 +3,23 @@ cannot be confused; and what is taken away.
 """
 
 import re
+import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from synthdp.cli.planning.run_script import run_script
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.commands import (
-    ANYWAY,
     PAGE,
     budget_in,
     output_of,
     report_words,
     run_words,
-    script_text,
-    shell_text,
+    words_of,
 )
 from synthdp.cli.studio.places import rows_of
 from synthdp.cli.studio.project import DATABASE, KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH, Visit
@@ -37,6 +38,9 @@ from synthdp.schema.keys import OWN
 
 PAGES = {PUBLISH: PAGE, PRIVATE: "report.html"}
 """The page of each tab."""
+
+_ANYWAY = "--anyway"
+"""What a run is told that is to go on though nearly nothing of a column can be read."""
 
 _STOPPED = "E21"
 """The code of a run that would be of no use, and is gone on with only if somebody says so."""
@@ -100,7 +104,7 @@ def save_run(visit: Visit) -> str:
         visit.run.start(visit.run.arguments)
     elif visit.action == "anyway" and state == FAILED:
         words = visit.run.arguments
-        visit.run.start([*words, *({ANYWAY} - {*words})])
+        visit.run.start([*words, *({_ANYWAY} - {*words})])
     elif visit.action == "start" and state not in (NEW, RUNNING):
         raise visit.refusal("run")
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
@@ -196,11 +200,16 @@ def _releases(visit: Visit) -> dict[str, Any]:
 
 def _first_rows(visit: Visit) -> dict[str, list[list[str]]]:
     """The first synthetic rows of a release, by the names of its tables, below those of columns."""
-    kinds = visit.studio.public(f"{visit.run.name}/{KINDS}").get(OWN) or {}
-    dialect = Dialect.from_properties(kinds.get("dialect") or visit.project.dialect)
+    said = _kinds_of_run(visit).get("dialect") or visit.project.dialect
+    dialect = Dialect.from_properties(said)
     files = _published_files(visit)
     tables = {name: path for name, path in files.items() if is_named_as_table(path)}
     return {name: rows_of(path, dialect, is_headed=True) for name, path in tables.items()}
+
+
+def _kinds_of_run(visit: Visit) -> Any:
+    """What was declared of all columns when a run was started."""
+    return visit.studio.public(f"{visit.run.name}/{KINDS}").get(OWN) or {}
 
 
 def page_path(visit: Visit, tab: str) -> Path:
@@ -225,14 +234,16 @@ def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
     released = visit.of_release()
     _certify(released)
-    is_last = released.project.run == visit.project.run
+    words, script = words_of(released), ""
+    with suppress(ParameterError):  # of a run of another version
+        script = run_script(words, _kinds_of_run(released).get("dialect"))
     return {
         "is_done": bool(visit.ended),
         **_releases(released),
         "files": sorted(_published_files(released), key=lambda name: not name.startswith(_TABLES)),
         "folder": str(_published(released).resolve()),
-        "shell": shell_text(released),
-        "script": script_text(visit) if is_last or not visit.ended else "",
+        "shell": shlex.join(["synthdp", *words]),
+        "script": script,
     }
 
 
