@@ -14,6 +14,7 @@ from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
 from synthdp.mechanisms.auto.candidates import Candidates
 from synthdp.mechanisms.auto.findings import Findings
+from synthdp.mechanisms.auto.heavy_values import HeavyValues
 from synthdp.mechanisms.auto.joint_dependences import JointScores, joint_sets
 from synthdp.mechanisms.auto.named_marginals import NamedMarginals
 from synthdp.mechanisms.auto.resolutions import Groups
@@ -82,6 +83,10 @@ class Auto(Mechanism):
     """
     joint_share: float = 0.01
     """Share of the budget for the look for columns that depend all together and not two by two."""
+    heavy_share: float = 0.01
+    """Share of the budget for which numbers that mostly have one value, such as 0, have others
+    together; see `HeavyValues`.
+    """
     max_noise_share: float = 0.25
     """Scores are released if the standard deviation of their noise is at most this share of the
     records.
@@ -99,7 +104,13 @@ class Auto(Mechanism):
 
     def __post_init__(self) -> None:
         check_shares(
-            self, "one_way_share", "score_share", "first_share", "named_share", "joint_share"
+            self,
+            "one_way_share",
+            "score_share",
+            "first_share",
+            "named_share",
+            "joint_share",
+            "heavy_share",
         )
         check_counts(self, "max_candidates", "max_cells")
         if not self.one_way_share + 2 * self.score_share < 1:
@@ -152,6 +163,7 @@ class Auto(Mechanism):
         # MEASURE what the workload names, and all there is to measure or the first of two batches,
         # and GENERATE.
         named.measure()
+        run.measure_heavy_values(survey)
         # The plan must know of the floors, or it would measure the same marginals once more.
         errors = survey.after_floors(named.floors, errors, weights)
         # It is asked before the first batch is planned: without second scores there is nothing to
@@ -283,6 +295,18 @@ class _Run:
             is_allowed=survey.is_allowed,
             known=self._task.engine.known_sets,
         )
+
+    def measure_heavy_values(self, survey: Survey) -> None:
+        """Measure which numbers that mostly have one value have others together."""
+        heavy = HeavyValues(
+            self.table,
+            self.candidates.pairs,
+            shares=survey.shares,
+            rho=self.part_of_budget(self._mechanism.heavy_share),
+        )
+        if self._task.engine.takes_merged and survey.is_allowed(heavy.pairs):
+            heavy.measure()
+            self.findings.measured_heavy_values(heavy.pairs)
 
     def score_pairs(self, survey: Survey, rho: Fraction) -> tuple[Survey, Dependences]:
         """Score how much all pairs depend, and say by which survey to go on.

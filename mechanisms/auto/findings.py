@@ -50,6 +50,7 @@ class Findings:
         self._rounds: list[dict[str, object]] = []
         # Cautions that follow from public input come first, whatever the rounds say.
         self._joint: dict[str, object] | None = None
+        self._heavy_values: list[list[str]] = []
         self._cautions = too_large(candidates.too_large)
         if candidates.is_narrowed:
             self._cautions.append(_NARROWED)
@@ -85,6 +86,10 @@ class Findings:
         )
         self._joint = facts | {"measured": [list(clique) for clique in strong]}
 
+    def measured_heavy_values(self, pairs: Sequence[Clique]) -> None:
+        """Note the pairs of numbers of which it was measured whether both have their usual value."""
+        self._heavy_values = [list(pair) for pair in pairs]
+
     def measured_only_columns(self, *, n_named: int = 0) -> None:
         """Note that nothing was scored, for the noise would have hidden everything, and how many
         marginals were measured all the same, because the workload names them.
@@ -103,6 +108,8 @@ class Findings:
         model.findings["rounds"] = self._rounds
         if self._joint is not None:
             model.findings["joint_dependences"] = self._joint
+        if self._heavy_values:
+            model.findings["heavy_values_together"] = self._heavy_values
         model.cautions += [*self._cautions, *cautions]
         return model
 

@@ -25,6 +25,9 @@ class Domain:
     special
         Of some attributes the levels that have no place among the others, such as "missing": they
         are not merged with their neighbours. Domains that differ in it only are equal.
+    ordered
+        The attributes whose other levels are in the order of a number, a date or a time. Domains
+        that differ in it only are equal.
 
     Raises
     ------
@@ -39,6 +42,7 @@ class Domain:
     attributes: tuple[str, ...]
     shape: tuple[int, ...]
     special: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
+    ordered: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.attributes, str):
@@ -96,11 +100,12 @@ class Domain:
         names = tuple(attributes)
         shape = tuple(self[name] for name in names)
         special = {name: self.special[name] for name in names if name in self.special}
+        ordered = self.ordered.intersection(names)
         if len(set(names)) < len(names):
-            return type(self)(names, shape, special)  # which refuses it
+            return type(self)(names, shape, special, ordered)  # which refuses it
         # What was checked is not checked again: rounds ask for thousands of marginals of wide tables.
         part = object.__new__(type(self))
-        vars(part).update(attributes=names, shape=shape, special=special)
+        vars(part).update(attributes=names, shape=shape, special=special, ordered=ordered)
         return part
 
     def size(self, attributes: Iterable[str] | None = None) -> int:

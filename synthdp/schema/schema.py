@@ -200,9 +200,12 @@ class Schema:
 
     @cached_property
     def domain(self) -> Domain:
-        """Names and numbers of level codes, and which of them are no neighbours of others."""
+        """Names and numbers of level codes, which of them are no neighbours of others, and whose
+        are in order.
+        """
         special = {column.name: codes for column in self.columns if (codes := column.special_codes)}
-        return Domain(self.names, tuple(column.size for column in self.columns), special)
+        ordered = frozenset(column.name for column in self.columns if column.axis is not None)
+        return Domain(self.names, tuple(column.size for column in self.columns), special, ordered)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

@@ -44,6 +44,13 @@ def test_special_levels_go_with_their_attributes_and_change_no_domain():
     assert domain.project(("a",)).special == {}
 
 
+def test_attributes_in_order_go_with_a_projection_and_change_no_domain():
+    domain = Domain(("a", "b"), (2, 3), ordered=frozenset({"b"}))
+    assert domain == Domain(("a", "b"), (2, 3))
+    assert domain.project(("b", "a")).ordered == {"b"}
+    assert domain.project(("a",)).ordered == frozenset()
+
+
 @pytest.mark.parametrize(
     "again", [lambda d: pickle.loads(pickle.dumps(d)), copy.copy, copy.deepcopy]
 )

@@ -363,3 +363,4 @@ def test_a_domain_knows_levels_that_are_no_neighbours_of_others():
     ]
     schema = Schema.from_dict({"fields": fields})
     assert schema.domain.special == {"age": (10,), "job": (1, 3)}
+    assert schema.domain.ordered == {"age", "pay"}

@@ -1,0 +1,91 @@
+"""Numbers that mostly have one value: whether they have others together is measured."""
+
+import numpy as np
+import pytest
+
+from synthdp.core import Domain, Workload
+from synthdp.data import CodedSource, CodedTable
+from synthdp.inference import GraphicalModelEngine, LayeredConsistencyEngine
+from synthdp.mechanisms import Auto, Task
+from synthdp.privacy import Accounting, Adjacency, MarginalEvent, PrivacyLedger, PrivateTable
+
+N_ROWS = 20_000
+PAIR = ("gain", "loss")
+
+
+def exclusive(seed=0):
+    """A tenth of the people have a gain, a twentieth a loss, and nobody has both; both go with
+    income, so that they would come together more often than by chance.
+    """
+    rng = np.random.default_rng(seed)
+    income = (rng.random(N_ROWS) < 0.25).astype(int)
+    where = rng.random(N_ROWS)
+    gains = np.where(income == 1, 0.25, 0.05)
+    losses = np.where(income == 1, 0.12, 0.03)
+    gain = np.where(where < gains, rng.integers(1, 14, N_ROWS), 0)
+    loss = np.where(where > 1 - losses, rng.integers(1, 10, N_ROWS), 0)
+    return gain, loss, income
+
+
+def released(*, ordered=PAIR, special=None, epsilon=1.0, mechanism=None, engine=None, seed=0):
+    domain = Domain(("gain", "loss", "income"), (14, 10, 2), special or {}, frozenset(ordered))
+    ledger = PrivacyLedger(
+        epsilon=epsilon, delta=1e-9, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP
+    )
+    table = PrivateTable(CodedSource(CodedTable(domain, exclusive(seed))), ledger)
+    task = Task(workload=Workload.default(domain), engine=engine or LayeredConsistencyEngine())
+    return table, (mechanism or Auto()).release(table, task)
+
+
+def together(model):
+    counts = model.marginal(PAIR).values
+    return counts[1:, 1:].sum() / counts.sum()
+
+
+def merged_cells(table):
+    """Cells of what was measured of the pair over merged levels, and what that cost."""
+    return [
+        (measurement.values.size, event.rho)
+        for measurement, event in zip(
+            table.released,
+            (event for event in table.ledger.events if isinstance(event, MarginalEvent)),
+            strict=True,
+        )
+        if measurement.clique == PAIR and measurement.coarsening is not None
+    ]
+
+
+def test_values_that_exclude_each_other_stay_apart():
+    by_chance = 0.25 * 0.25 * 0.12 + 0.75 * 0.05 * 0.03
+    table, model = released()
+    budget = sum(event.rho for event in table.ledger.events)
+    assert merged_cells(table) == [(4, pytest.approx(float(budget) / 100))]
+    assert model.findings["heavy_values_together"] == [list(PAIR)]
+    assert together(model) < by_chance / 4
+    assert table.ledger.remaining == 0
+
+
+def test_a_share_that_buys_only_noise_is_spent_on_the_rest():
+    table, model = released(mechanism=Auto(heavy_share=1e-5))
+    assert merged_cells(table) == []
+    assert "heavy_values_together" not in model.findings
+    assert table.ledger.remaining == 0
+
+
+@pytest.mark.parametrize("ordered", [(), ("gain",)])
+def test_levels_that_are_names_are_no_usual_value_and_others(ordered):
+    table, _ = released(ordered=ordered)
+    assert merged_cells(table) == []
+
+
+def test_missing_values_are_neither_the_usual_nor_another_value():
+    table, _ = released(special={"loss": (9,)})
+    assert [cells for cells, _ in merged_cells(table)] == [6]
+    table, _ = released(special={"loss": (0,)})  # mostly missing: that is the usual value
+    assert [cells for cells, _ in merged_cells(table)] == [4]
+
+
+def test_an_engine_that_takes_no_merged_levels_gets_none():
+    table, model = released(engine=GraphicalModelEngine())
+    assert merged_cells(table) == []
+    assert "heavy_values_together" not in model.findings
