@@ -27,7 +27,6 @@ from synthdp.core import all_k_way
 from synthdp.data import CodedSource, CodedTable
 from synthdp.mechanisms import Auto
 from synthdp.mechanisms.auto import batch_plan, candidates, dependence, resolutions
-from synthdp.privacy import Adjacency
 from synthdp.release import Release, RunSettings
 from synthdp.schema import Schema
 
@@ -110,18 +109,10 @@ def run(
     with ExitStack() as replaced:
         for module, name, value in constants:
             replaced.enter_context(mock.patch.object(module, name, value))
-        release = Release(
-            schema=schema,
-            settings=RunSettings(
-                epsilon=epsilon,
-                delta=DELTA,
-                mechanism=mechanism,
-                engine=engine,
-                workload="3-way",
-                adjacency=Adjacency.ADD_REMOVE,
-            ),
+        settings = RunSettings(
+            epsilon=epsilon, delta=DELTA, mechanism=mechanism, engine=engine, workload="3-way"
         )
-        model = release.of(CodedSource(table)).model
+        model = Release(schema=schema, settings=settings).of(CodedSource(table)).model
     drawn = CodedSource(CodedTable(table.domain, model.sample(table.columns[0].size, seed=seed)))
     seconds = time.process_time() - start
     for k in (3, 2):

@@ -12,15 +12,15 @@ With ``--choose none`` only "without" is measured, and which model was taken of 
 with commas between their names (``--mechanisms auto mst auto,mst``).
 """
 
-import argparse
 import time
 import warnings
-from itertools import combinations
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
-from quality import MADE, PUBLIC, distances, read_table
+from quality import distances, parser_of, tables_of
 
 import synthdp
 
@@ -30,46 +30,43 @@ MOST = 400
 
 def main() -> None:
     """Measure, and print a line for each table, mechanism and epsilon."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="where the public tables are")
-    parser.add_argument("--epsilons", type=float, nargs="+", default=[0.3, 1.0, 10.0])
-    parser.add_argument("--releases", type=int, default=5)
+    parser = parser_of(__doc__, releases=5)
     parser.add_argument("--choose", default="standard")
     parser.add_argument(
         "--mechanisms", nargs="+", default=["auto"], help="each with or without :ENGINE"
     )
-    parser.add_argument("--only", nargs="+", choices=[*PUBLIC, *MADE], default=[*PUBLIC, *MADE])
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # cautions of small budgets, for each release
     names = ("table", "mechanism", "epsilon", "without", "default", "chosen", "changed", "wrong")
     print(*names, "sd", "cpu", "taken", sep="\t")
-    for name in options.only:
-        if name in PUBLIC and options.data is None:
-            continue
-        frame, schema = read_table(name, options.data)
-        for mechanism in options.mechanisms:
-            for epsilon in options.epsilons:
-                measured = _print_alone if options.choose == "none" else _print
-                measured(name, mechanism, epsilon, frame, schema, options)
+    for name, frame, schema in tables_of(options):
+        for mechanism, epsilon in product(options.mechanisms, options.epsilons):
+            recipe, _, engine = mechanism.partition(":")
+            asked = {
+                "epsilon": epsilon,
+                "delta": 1e-9,
+                "mechanism": recipe,
+                "engine": engine or None,
+            }
+            released = partial(synthdp.synthesize, frame, schema, **asked)
+            measured = (
+                _alone(released, frame, options.releases)
+                if options.choose == "none"
+                else _compared(released, frame, options.releases, options.choose)
+            )
+            print(name, mechanism, f"{epsilon:g}", *measured, sep="\t", flush=True)
 
 
-def _print(
-    name: str,
-    mechanism: str,
-    epsilon: float,
-    frame: pd.DataFrame,
-    schema: object,
-    options: argparse.Namespace,
-) -> None:
-    """Release a table several times, with a choice and without, and print how they compare."""
-    recipe, _, engine = mechanism.partition(":")
-    asked = {"epsilon": epsilon, "delta": 1e-9, "mechanism": recipe, "engine": engine or None}
+def _compared(
+    released: Callable[..., synthdp.Synthesis], frame: pd.DataFrame, n_releases: int, choose: str
+) -> list[object]:
+    """How releases with a choice and without compare."""
     errors, taken, sds, cpu = [], [], [], []
-    for _ in range(options.releases):
+    for _ in range(n_releases):
         start = time.process_time()
-        without = synthdp.synthesize(frame, schema, **asked)
+        without = released()
         middle = time.process_time()
-        chosen = synthdp.synthesize(frame, schema, **asked, choose=options.choose)
+        chosen = released(choose=choose)
         cpu.append((middle - start, time.process_time() - middle))
         choice = chosen.certificate["choice"]
         found = [_error(without, frame), _error(chosen, frame)]
@@ -80,50 +77,34 @@ def _print(
         sds.append(choice["stddev"] or float("nan"))
     found = np.array(errors)
     changed = found[:, 1] != found[:, 2]
-    print(
-        name,
-        mechanism,
-        f"{epsilon:g}",
+    return [
         *(f"{each:.4f}" for each in found.mean(axis=0)),
         int(changed.sum()),
         int((found[:, 2] > found[:, 1]).sum()),
         f"{np.nanmean(sds):.4f}",
         "{:.1f} {:.1f}".format(*np.mean(cpu, axis=0)),
-        ", ".join(f"{taken.count(each)} {each}" for each in dict.fromkeys(taken)),
-        sep="\t",
-        flush=True,
-    )
+        _counted(taken),
+    ]
 
 
-def _print_alone(
-    name: str,
-    mechanism: str,
-    epsilon: float,
-    frame: pd.DataFrame,
-    schema: object,
-    options: argparse.Namespace,
-) -> None:
-    """Release a table several times by one mechanism or several, and print how they err."""
+def _alone(
+    released: Callable[..., synthdp.Synthesis], frame: pd.DataFrame, n_releases: int
+) -> list[object]:
+    """How releases of one mechanism, or several, err."""
     errors, taken, cpu = [], [], []
-    for _ in range(options.releases):
+    for _ in range(n_releases):
         start = time.process_time()
-        synthesis = synthdp.synthesize(
-            frame, schema, epsilon=epsilon, delta=1e-9, mechanism=mechanism
-        )
+        synthesis = released()
         cpu.append(time.process_time() - start)
         errors.append(_error(synthesis, frame))
-        taken.append(synthesis.certificate.get("choice", {}).get("chosen", mechanism))
-    print(
-        name,
-        mechanism,
-        f"{epsilon:g}",
-        f"{np.mean(errors):.4f}",
-        *[""] * 5,
-        f"{np.mean(cpu):.1f}",
-        ", ".join(f"{taken.count(each)} {each}" for each in dict.fromkeys(taken)),
-        sep="\t",
-        flush=True,
-    )
+        certificate = synthesis.certificate
+        choice = certificate.get("choice", {"chosen": certificate["mechanism"]["name"]})
+        taken.append(choice["chosen"])
+    return [f"{np.mean(errors):.4f}", *[""] * 5, f"{np.mean(cpu):.1f}", _counted(taken)]
+
+
+def _counted(taken: list[str]) -> str:
+    return ", ".join(f"{taken.count(each)} {each}" for each in dict.fromkeys(taken))
 
 
 def _error(synthesis: synthdp.Synthesis, frame: pd.DataFrame) -> float:

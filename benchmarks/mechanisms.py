@@ -53,7 +53,6 @@ from numpy.typing import NDArray
 
 from synthdp.core import Report, SynthdpError, all_k_way, silent
 from synthdp.data import CodedSource, CodedTable, decode, read_coded
-from synthdp.privacy import Adjacency
 from synthdp.release import MECHANISMS, Release, RunSettings, Synthesis
 from synthdp.report import total_variation
 from synthdp.schema import Schema
@@ -229,17 +228,8 @@ def _warm_up(table: CodedTable, schema: Schema, mechanism: str) -> None:
 def _released(
     table: CodedTable, schema: Schema, mechanism: str, epsilon: float, report: Report = silent
 ) -> Synthesis:
-    release = Release(
-        schema=schema,
-        settings=RunSettings(
-            epsilon=epsilon,
-            delta=DELTA,
-            mechanism=mechanism,
-            workload=WORKLOAD,
-            adjacency=Adjacency.ADD_REMOVE,
-        ),
-    )
-    return release.of(CodedSource(table), report=report)
+    settings = RunSettings(epsilon=epsilon, delta=DELTA, mechanism=mechanism, workload=WORKLOAD)
+    return Release(schema=schema, settings=settings).of(CodedSource(table), report=report)
 
 
 def _one(

@@ -18,7 +18,7 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,15 +45,11 @@ MADE = {
 
 def main() -> None:
     """Measure, and print a line for each table and epsilon."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="where the public tables are")
-    parser.add_argument("--epsilons", type=float, nargs="+", default=[0.3, 1.0, 10.0])
-    parser.add_argument("--releases", type=int, default=20)
+    parser = parser_of(__doc__, releases=20)
     parser.add_argument("--mechanism", default="auto")
     parser.add_argument(
         "--predict", action="store_true", help="measure predictions, of public tables"
     )
-    parser.add_argument("--only", nargs="+", choices=[*PUBLIC, *MADE], default=[*PUBLIC, *MADE])
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # cautions of small budgets, for each release
     names = (
@@ -71,15 +67,29 @@ def main() -> None:
         "auc",
     )
     print(*names, sep="\t")
-    for name in options.only:
-        if name in PUBLIC and options.data is None:
-            continue
-        frame, schema = read_table(name, options.data)
+    for name, frame, schema in tables_of(options):
         for epsilon in options.epsilons:
             _print(name, epsilon, frame, schema, options)
 
 
-def read_table(name: str, data: Path | None) -> tuple[pd.DataFrame, object]:
+def parser_of(about: str, *, releases: int) -> argparse.ArgumentParser:
+    """What benchmarks that release these tables several times are told."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="where the public tables are")
+    parser.add_argument("--epsilons", type=float, nargs="+", default=[0.3, 1.0, 10.0])
+    parser.add_argument("--releases", type=int, default=releases)
+    parser.add_argument("--only", nargs="+", choices=[*PUBLIC, *MADE], default=[*PUBLIC, *MADE])
+    return parser
+
+
+def tables_of(options: argparse.Namespace) -> Iterator[tuple[str, pd.DataFrame, object]]:
+    """The tables that were chosen, with their names and schemas; without data only made-up ones."""
+    for name in options.only:
+        if name in MADE or options.data is not None:
+            yield name, *_read_table(name, options.data)
+
+
+def _read_table(name: str, data: Path | None) -> tuple[pd.DataFrame, object]:
     """A table of texts, and its schema."""
     if name in MADE:
         table = MADE[name]()

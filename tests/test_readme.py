@@ -136,6 +136,28 @@ def newcomer(tmp_path, monkeypatch):
     return tmp_path
 
 
+def python_of(page):
+    """A test of each block of a page, run in the place of a newcomer."""
+
+    def marked(test):
+        for mark in (
+            pytest.mark.parametrize("block", blocks("python", pages=[page])),
+            pytest.mark.usefixtures("newcomer"),
+            needs_sample,
+            needs_pages,
+        ):
+            test = mark(test)
+        return test
+
+    return marked
+
+
+def executed(block, page, **names):
+    """The names that a block of a page leaves behind; those that are given are there before."""
+    exec(compile(block, page.name, "exec"), names)
+    return names
+
+
 @needs_pages
 @needs_sample
 @pytest.mark.parametrize("block", blocks("python", pages=PAGES[:1]))
@@ -166,7 +188,7 @@ def test_another_accountant_finds_the_epsilon_of_a_certificate(
     pytest.importorskip("dp_accounting")
     monkeypatch.chdir(tmp_path)
     certificate = written_certificate(tmp_path)
-    exec(compile(block, CERTIFICATE.name, "exec"), {})
+    executed(block, CERTIFICATE)
     assert float(capsys.readouterr().out) == pytest.approx(certificate["epsilon"], rel=1e-3)
 
 
@@ -175,11 +197,11 @@ def test_another_accountant_finds_the_epsilon_of_a_certificate(
 def test_the_hash_of_a_certificate_shows_a_change(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     certificate = written_certificate(tmp_path)
-    exec(compile(block, CERTIFICATE.name, "exec"), {})
+    executed(block, CERTIFICATE)
     changed = json.dumps(certificate | {"epsilon": certificate["epsilon"] / 2})
     (tmp_path / "synthetic.csv.privacy.json").write_text(changed, encoding="utf-8")
     with pytest.raises(AssertionError):
-        exec(compile(block, CERTIFICATE.name, "exec"), {})
+        executed(block, CERTIFICATE)
 
 
 @needs_pages
@@ -192,18 +214,14 @@ def test_what_a_curator_may_say_is_shown_whole(block, tmp_path):
 @needs_pages
 @pytest.mark.parametrize("block", blocks("python", pages=[AUDIT]))
 def test_the_check_finds_what_its_page_says(block, capsys):
-    exec(compile(block, AUDIT.name, "exec"), {"__name__": "newcomer"})
+    executed(block, AUDIT, __name__="newcomer")
     assert "looked for '_source' in a private object" in capsys.readouterr().out
     assert len([line for line in block.splitlines() if line]) < 15
 
 
-@needs_pages
-@needs_sample
-@pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize("block", blocks("python", pages=[INFERENCE]))
+@python_of(INFERENCE)
 def test_error_bars_come_as_their_page_says(block):
-    names = {}
-    exec(compile(block, INFERENCE.name, "exec"), names)
+    names = executed(block, INFERENCE)
     assert set(names["counts"]["basis"]) == {"measured"}
     for found in (names["share"], names["own"]):
         assert 0 < found["low"].item() < found["estimate"].item() < found["high"].item() < 1
@@ -214,20 +232,15 @@ def test_error_bars_come_as_their_page_says(block):
 @needs_sample
 @pytest.mark.usefixtures("newcomer")
 def test_a_data_frame_comes_back_as_its_page_says():
-    names = {}
     (block,) = blocks("python", pages=[FRAMES])
-    exec(compile(block.values[0], FRAMES.name, "exec"), names)
+    names = executed(block.values[0], FRAMES)
     assert names["synthetic"].dtypes.astype(str).to_dict() == names["dtypes"]
     assert names["synthesis"].cautions == ()
 
 
-@needs_pages
-@needs_sample
-@pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize("block", blocks("python", pages=[EVALUATION]))
+@python_of(EVALUATION)
 def test_an_evaluation_says_first_that_it_is_not_private(block, capsys):
-    names = {}
-    exec(compile(block, EVALUATION.name, "exec"), names)
+    names = executed(block, EVALUATION)
     assert capsys.readouterr().out.splitlines()[1].startswith("NOT PRIVATE")
     assert len(names["found"].prediction) == len(names["found"].queries) == 2
 
@@ -245,7 +258,7 @@ def test_the_tutorial_leads_from_the_table_to_a_publication(newcomer, capsys):
         outcome = invoke(*arguments)
         assert outcome.code == 0, outcome
     (code,) = blocks("python", pages=[TUTORIAL])
-    exec(compile(code.values[0], TUTORIAL.name, "exec"), {})
+    executed(code.values[0], TUTORIAL)
     assert "NOT PRIVATE" in capsys.readouterr().out
     text = TUTORIAL.read_text(encoding="utf-8")
     published = set(
@@ -272,13 +285,9 @@ def test_who_comes_from_another_package_gets_as_many_rows(newcomer):
     assert len((newcomer / "synthetic.csv").read_text(encoding="utf-8").splitlines()) == 1001
 
 
-@needs_pages
-@needs_sample
-@pytest.mark.usefixtures("newcomer")
-@pytest.mark.parametrize("block", blocks("python", pages=[BY_HAND]))
+@python_of(BY_HAND)
 def test_engines_are_better_than_the_noisy_counts_that_they_were_given(block):
-    names = {}
-    exec(compile(block, BY_HAND.name, "exec"), names)
+    names = executed(block, BY_HAND)
     ratio = names["table"].div(names["table"]["noisy counts"], axis=0)
     assert set(names["engines"]) == set(ENGINES) - {"auto", "generative-network"}
     assert ratio[names["engines"]].max().max() < 1

@@ -26,20 +26,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
-from synthdp.core import (
-    Clique,
-    Constraint,
-    Domain,
-    FitWarning,
-    LinearMeasurement,
-    combined_measurements,
-    estimate_total,
-)
+from synthdp import core
 from synthdp.inference import (
     Array,
     DirectEngine,
@@ -48,6 +40,9 @@ from synthdp.inference import (
     LocalConsistencyEngine,
     PublicDataEngine,
 )
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))  # the oracle is that of tests
+from oracles.random_problems import corners_of, least_loss
 
 RATIOS = (1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6)
 MAX_EXCESS = 1e-3
@@ -79,10 +74,10 @@ class Problem:
     """
 
     seed: int
-    domain: Domain
-    measurements: list[LinearMeasurement]
-    merged: list[LinearMeasurement]
-    constraints: list[Constraint]
+    domain: core.Domain
+    measurements: list[core.LinearMeasurement]
+    merged: list[core.LinearMeasurement]
+    constraints: list[core.Constraint]
     possible: NDArray[np.bool_]
     public: NDArray[np.bool_]
 
@@ -106,7 +101,10 @@ def main() -> None:
     for seed in options.seeds or range(options.first, options.first + options.problems):
         ratio = options.ratios[seed % len(options.ratios)]
         problem = random_problem(seed, ratio, options.cells)
-        least, least_public = _least(problem, problem.possible), _least(problem, problem.public)
+        least, least_public = (
+            least_loss(corners_of(problem.domain, problem.measurements, rows))
+            for rows in (problem.possible, problem.public)
+        )
         for name in options.engines:
             oracle = least_public if name == PublicDataEngine.name else least
             _tell(found[name, ratio], problem, partial(_fit, name, problem), oracle)
@@ -142,7 +140,7 @@ def random_problem(seed: int, ratio: float, most_cells: int) -> Problem:
     sizes = rng.integers(1, 7, rng.integers(1, 7))
     while np.prod(sizes) > most_cells:
         sizes = np.maximum(1, sizes - (rng.random(len(sizes)) < 0.5))
-    domain = Domain(tuple("abcdef"[: len(sizes)]), tuple(map(int, sizes)))
+    domain = core.Domain(tuple("abcdef"[: len(sizes)]), tuple(map(int, sizes)))
     counts = 10 ** rng.uniform(0, 6) * rng.dirichlet(
         np.full(domain.size(), rng.choice([0.01, 0.1, 1.0, 10.0]))
     )
@@ -164,18 +162,20 @@ def random_problem(seed: int, ratio: float, most_cells: int) -> Problem:
     ]
     public = possible & (rng.random(domain.size()) < rng.choice([0.5, 1.0]))
     public[np.ravel_multi_index(certain, domain.shape)] = True
-    merged = combined_measurements(domain, measurements)
+    merged = core.combined_measurements(domain, measurements)
     return Problem(seed, domain, measurements, merged, constraints, possible, public)
 
 
-def _constraint(rng: np.random.Generator, domain: Domain, certain: NDArray[np.int64]) -> Constraint:
+def _constraint(
+    rng: np.random.Generator, domain: core.Domain, certain: NDArray[np.int64]
+) -> core.Constraint:
     clique = tuple(map(str, rng.permutation(domain.attributes)[: rng.integers(1, 3)]))
     allowed = rng.random(domain.project(clique).shape) < 0.7
     allowed[tuple(certain[domain.index(name)] for name in clique)] = True
-    return Constraint(clique, allowed)
+    return core.Constraint(clique, allowed)
 
 
-def _cliques(rng: np.random.Generator, domain: Domain) -> list[Clique]:
+def _cliques(rng: np.random.Generator, domain: core.Domain) -> list[core.Clique]:
     """A tree, a circle, or any cliques; with single attributes, parts, repeats, and the empty one."""
     names = list(map(str, rng.permutation(domain.attributes)))
     kind = rng.choice(["tree", "circle", "any"])
@@ -206,8 +206,8 @@ def _scale(rng: np.random.Generator, ratio: float) -> float:
 
 
 def _measured(
-    rng: np.random.Generator, domain: Domain, counts: Array, clique: Clique, stddev: float
-) -> LinearMeasurement:
+    rng: np.random.Generator, domain: core.Domain, counts: Array, clique: core.Clique, stddev: float
+) -> core.LinearMeasurement:
     kept = [name for name in domain.attributes if name in clique]
     dropped = tuple(axis for axis, name in enumerate(domain.attributes) if name not in clique)
     exact = np.transpose(
@@ -217,51 +217,14 @@ def _measured(
         stddev * rng.uniform(0.3, 3.0, exact.shape) if rng.random() < 0.15 else np.array(stddev)
     )
     values = exact + scales * rng.normal(size=exact.shape)
-    return LinearMeasurement(clique, values, scales if scales.ndim else float(stddev))
-
-
-def _least(problem: Problem, rows: NDArray[np.bool_]) -> tuple[float, float]:
-    """The least loss of any distribution over some cells, with a lower bound [Lawson & Hanson 1974,
-    ch. 23].
-    """
-    cells = np.indices(problem.domain.shape).reshape(len(problem.domain), -1)[:, rows]
-    total = estimate_total(problem.measurements)
-    parts = []
-    for measurement in problem.merged:
-        shape = measurement.values.shape
-        columns = [cells[problem.domain.index(name)] for name in measurement.clique]
-        index = (
-            np.ravel_multi_index(columns, shape) if columns else np.zeros(cells.shape[1], dtype=int)
-        )
-        table = total * (
-            np.arange(measurement.values.size)[:, None] == index
-        ) - measurement.values.reshape(-1, 1)
-        parts.append(table / np.sqrt(measurement.variance).reshape(-1, 1))
-    # What one record more in each cell would leave, as points: the least loss is that of the point
-    # of their hull nearest to 0, found exactly; once more at the size of what is left.
-    corners = np.vstack(parts)
-    scale, best, bound = 1.0, np.inf, 0.0
-    for _ in range(3):
-        weights, _ = nnls(
-            np.vstack([corners * scale, np.ones(corners.shape[1])]), np.eye(len(corners) + 1)[-1]
-        )
-        if weights.sum() > 0:
-            point = corners @ weights / weights.sum()
-            best = min(best, 0.5 * float(point @ point))
-            if point.any():
-                bound = max(
-                    bound,
-                    0.5 * max(0.0, float((point @ corners).min())) ** 2 / float(point @ point),
-                )
-        scale = 1.0 / np.sqrt(2 * best + 1e-12)
-    return best, bound
+    return core.LinearMeasurement(clique, values, scales if scales.ndim else float(stddev))
 
 
 def _fit(name: str, problem: Problem) -> Fit:
     """A fit; warnings other than that it falls short are errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", FitWarning)
+        warnings.simplefilter("ignore", core.FitWarning)
         start = time.perf_counter()
         engine = ENGINES[name](problem)
         model = engine.estimate(
@@ -286,7 +249,7 @@ def _mbi(problem: Problem) -> Fit:
                 mbi.LinearMeasurement(m.values.ravel(), m.clique, m.stddev)
                 for m in problem.measurements
             ],
-            known_total=estimate_total(problem.measurements),
+            known_total=core.estimate_total(problem.measurements),
             iters=2000,
         )
         tables = [

@@ -86,7 +86,7 @@ def carried_tables(
     Parameters
     ----------
     earlier
-        The earlier tables.
+        What the earlier release measured, by table.
     moved
         The squared L1 distance that a part moved, in squared records.
     resolutions
@@ -151,12 +151,15 @@ def _marginals(
     """What marginals of tables add to them, the widest first; it is taken off ``left``."""
     candidates: dict[tuple[Clique, tuple[bytes, ...]], _Marginal] = {}
     for each, precision in unused:
+        # Its marginals would add as little as it does.
         if precision < _MIN_ADDED * each.precision:
             continue
         table = each.measurement
+        # Pairs at least: what it says of single columns is measured anew in any case.
         for size in range(len(table.clique) - 1, 1, -1):
             for clique in combinations(table.clique, size):
                 groups = [table.groups.get(name) for name in clique]
+                # Tables that merged levels in other ways cannot be averaged cell by cell.
                 key = (clique, tuple(b"" if one is None else one.tobytes() for one in groups))
                 if key not in candidates:
                     candidates[key] = _Marginal(_parts(clique, each.resolution, resolutions), [])
@@ -164,6 +167,7 @@ def _marginals(
     for (clique, _), (parts, tables) in sorted(
         candidates.items(), key=lambda item: -len(item[0][0])
     ):
+        # No more than any part has left: what was carried once must not count twice.
         precision = min(sum(own for _, own in tables), *(left[part] for part in parts))
         if all(precision < _MIN_ADDED * limits[part] for part in parts):
             continue

@@ -42,7 +42,7 @@ class Findings:
     Parameters
     ----------
     candidates
-        What may be scored.
+        The marginals that may be scored.
     """
 
     def __init__(self, candidates: Candidates) -> None:

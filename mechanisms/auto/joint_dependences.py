@@ -102,7 +102,7 @@ class JointScores:
     Parameters
     ----------
     table
-        The table, some of which is measured.
+        The table; some of its marginals are measured.
     sets
         What to score.
     shares

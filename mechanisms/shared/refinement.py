@@ -89,7 +89,7 @@ class Refinement:
         model
             Whose errors.
         n_marginals
-            How many to measure, of those that are left.
+            How many of those that are left to measure.
         n_scored
             How many to score, if that is more and so many are left.
         scoring, rho

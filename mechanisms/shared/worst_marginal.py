@@ -32,7 +32,7 @@ def measure_worst(
     table
         The sensitive table.
     model
-        What is known of it so far.
+        The model so far.
     candidates
         Marginals to choose from, at least one.
     workload

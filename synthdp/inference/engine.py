@@ -25,7 +25,7 @@ A count that is known exactly has to be given some noise, but a billionth of the
 
 
 @final
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FitProblem:
     """What an engine is to fit, which `Engine.estimate` describes and `checked_problem` checks."""
 
@@ -133,13 +133,7 @@ class Engine(ABC):
         ModelTooLargeError
             If the model would need more cells than the engine may use.
         """
-        problem = FitProblem(
-            domain=domain,
-            measurements=measurements,
-            constraints=constraints,
-            warm_start=warm_start,
-            progress=progress,
-        )
+        problem = FitProblem(domain, measurements, constraints, warm_start, progress)
         return self.fit(self.checked(problem))
 
 

@@ -305,7 +305,7 @@ def shares_of_groups(
     Parameters
     ----------
     clique
-        Attributes, one an axis of the prior.
+        The attributes of the prior, in the order of its axes.
     coarsening
         Which levels are merged.
     counts

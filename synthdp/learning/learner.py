@@ -129,7 +129,7 @@ def learn_columns(
     Parameters
     ----------
     schema
-        What is declared.
+        What is declared of the table.
     values
         The records behind the kernel.
     rho, delta

@@ -119,15 +119,7 @@ def others_than(point: int, edges: Ints, counts: Sequence[Total]) -> tuple[float
 
 
 def settled(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> Overshoot:
-    """What is known of a column's ends once its bins were counted.
-
-    Parameters
-    ----------
-    overshoot
-        As it was learnt.
-    edges, counts
-        As `bin_counts` takes and gives them.
-    """
+    """What is known of a column's ends once its bins were counted; see `doubt_of_bounds`."""
     support, density = overshoot.support, overshoot.density
     first, stop = density.starts[[0, -1]].tolist()
     total = max(float(density.mass.sum()), 1.0)

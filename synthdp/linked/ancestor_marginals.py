@@ -21,7 +21,13 @@ from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_tot
 from synthdp.data.codes.coded_table import Codes
 from synthdp.linked.families.chain_places import later_in_order
 from synthdp.linked.families.expected_rows import expected_rows
-from synthdp.linked.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.linked.families.families import (
+    Draw,
+    DrawnRows,
+    checked_names,
+    drawn_children,
+    drawn_roots,
+)
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
@@ -55,7 +61,7 @@ class AncestorMarginals:
     Parameters
     ----------
     views
-        All views by what they are called.
+        All views, by label.
     entropy
         Seed of the families: the same draws the same ones from the same releases. By default there
         is none.
@@ -141,6 +147,7 @@ class AncestorMarginals:
         pairs = [(view.position, name), (OTHER + name, name)]
         fitted = self._fitted[view.label]
         measured = [set(measurement.clique) for measurement in fitted.measurements]
+        # What was measured of the order tells more than this guess.
         if any({name, before} <= clique for before, _ in pairs for clique in measured):
             return []
         assert view.table.parent is not None
@@ -153,11 +160,14 @@ class AncestorMarginals:
         (expected,) = expected_rows(fitted.view, fitted.model, [(view.table.count, name)])
         (seed,) = self._seeds.spawn(1)
         values = later_in_order(firsts, counts[counts > 0], expected, np.random.default_rng(seed))
+        # Put in order within each parent, whose rows lie together.
         values = values[np.lexsort((values, owners))]
         later = np.flatnonzero(positions > 0)
         codes: dict[str, Codes] = {name: values[later], OTHER + name: values[later - 1]}
         codes[view.position] = view.position_codes(positions[later], counts[owners[later]])
         sizes = counts[owners[later]] - 1.0
+        # Weights undo what a family has more of: a root weighs the same however many rows hang on
+        # it.
         for step in view.steps[:-1]:
             sizes *= parents.codes[step][owners[later]]
         weights = np.asarray(self._scale * view.grid / sizes, np.float64)
@@ -201,6 +211,7 @@ class AncestorMarginals:
                 )
         elif view.is_later:
             rows = self._children(self._views[view.name], [self._fitted[view.name]])
+            # Of each parent with later rows the number of its first row among all first rows.
             firsts = np.searchsorted(np.flatnonzero(counts > 0), places)
             codes |= {
                 name: rows.codes[source][rows.positions == 0][firsts]
@@ -230,21 +241,14 @@ class AncestorMarginals:
         n_roots = int(min(max(total, 1000.0), MAX_ROOTS))
         # Weights make up for drawing fewer or more roots than there are.
         self._scale = total / n_roots
-        (seed,) = self._seeds.spawn(1)
-        return drawn_roots(
-            fitted.view,
-            fitted.model,
-            n_roots,
-            seed=seed,
-            text=False,
-            given=None,
-            checked=self._checked,
-        )
+        return drawn_roots(fitted.view, fitted.model, n_roots, self._draw())
 
     def _children(self, view: LinkedView, fitted: Sequence[FittedView]) -> DrawnRows:
         assert view.table.parent is not None
-        parents, (seed,) = self._whole(view.table.parent), self._seeds.spawn(1)
-        return drawn_children(view, fitted, parents, seed=seed, text=False, checked=self._checked)
+        return drawn_children(view, fitted, self._whole(view.table.parent), self._draw())
+
+    def _draw(self) -> Draw:
+        return Draw(self._seeds.spawn(1)[0], text=False, checked=self._checked)
 
     def _size(self, view: LinkedView, name: str) -> int:
         assert view.schema is not None

@@ -8,7 +8,13 @@ import numpy as np
 from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.model import Model
-from synthdp.linked.families.families import DrawnRows, checked_names, drawn_children, drawn_roots
+from synthdp.linked.families.families import (
+    Draw,
+    DrawnRows,
+    checked_names,
+    drawn_children,
+    drawn_roots,
+)
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView
@@ -58,17 +64,14 @@ def _draw(package: Package, fitted: Mapping[str, FittedView]) -> None:
     drawn: dict[str, DrawnRows] = {}
     for table in package.tables:
         own = [each for each in fitted.values() if each.view.name == table.name]
-        view, seed = own[0].view if own else LinkedView(package, table), next(seeds)
+        view = own[0].view if own else LinkedView(package, table)
+        draw = Draw(next(seeds), text=False, checked=checked)
         if table.parent is None:
             model = own[0].model
-            drawn[table.name] = drawn_roots(
-                view, model, _N_ROOTS, seed=seed, text=False, given=None, checked=checked
-            )
+            drawn[table.name] = drawn_roots(view, model, _N_ROOTS, draw)
         else:
             parents = drawn[table.parent]
-            drawn[table.name] = drawn_children(
-                view, own, parents, seed=seed, text=False, checked=checked
-            )
+            drawn[table.name] = drawn_children(view, own, parents, draw)
 
 
 def _knowing_rules(view: LinkedView) -> Synthesis:

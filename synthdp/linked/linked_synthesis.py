@@ -16,6 +16,7 @@ from synthdp.core.sealing import sealed
 from synthdp.linked import linked_archive
 from synthdp.linked.families.expected_rows import expected_rows
 from synthdp.linked.families.families import (
+    Draw,
     DrawnRows,
     checked_names,
     completed_children,
@@ -218,33 +219,27 @@ class LinkedSynthesis(Result):
         drawn: dict[str, DrawnRows] = {}
         tables: dict[str, pd.DataFrame] = {}
         keys: dict[str, dict[str, pd.Series]] = {}
+        # A seed for each table: another number of rows in one changes no draw in those beside it.
         for table, own_seed in zip(
             self._package.tables,
             np.random.SeedSequence(seed).spawn(len(self._package.tables)),
             strict=True,
         ):
             view, name = self._views[table.name], table.name
+            draw = Draw(own_seed, text=text, checked=checked)
             if table.parent is None:
+                # Roots are drawn with the numbers of their children, and by these the tables
+                # below.
                 named = given_roots(self._package, rows, self._fitted[name]) if rows else None
-                drawn_rows = drawn_roots(
-                    view,
-                    self._parts[name].model,
-                    n_roots,
-                    seed=own_seed,
-                    text=text,
-                    given=named,
-                    checked=checked,
-                )
+                drawn_rows = drawn_roots(view, self._parts[name].model, n_roots, draw, named)
             else:
                 fitted = [self._fitted[label] for label in self._of_table(name)]
-                draw = (
+                children = (
                     partial(completed_children, rows)
                     if name in rows
                     else partial(drawn_children, whole=not rows)
                 )
-                drawn_rows = draw(
-                    view, fitted, drawn[table.parent], seed=own_seed, text=text, checked=checked
-                )
+                drawn_rows = children(view, fitted, drawn[table.parent], draw)
             above = {} if table.parent is None else keys[table.parent]
             given_keys = rows[name].frame if name in rows else None
             drawn[name] = drawn_rows

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from os import PathLike
-from typing import Any
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.reporting import Report, finishing, silent
@@ -11,22 +10,20 @@ from synthdp.data.loading import chunks_of
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows, LinkedTableReader
-from synthdp.linked.package.package import Package
 from synthdp.linked.package_tables import Opened, Tables, in_zones_of, opened_tables, package_of
 from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
+from synthdp.schema.declared import Declared
 
 
 def release_package(
     data: Tables | str | PathLike[str],
-    schema: Package | Mapping[str, Any] | str | PathLike[str] | None,
+    declared: Declared,
     settings: RunSettings,
     keeping: Keeping,
     *,
-    kinds: object,
-    dialect: object,
     report: Report,
     rescue: Callable[[LinkedSynthesis | LearntDomain], object] | None,
 ) -> Finished:
@@ -36,7 +33,9 @@ def release_package(
     Protected as one is a row of the root table with all rows below it.
     """
     is_file = isinstance(data, str | PathLike)
-    others = {"kinds": kinds, "dialect": dialect, "schema": schema if is_file else None}
+    schema = declared.schema
+    others = {"kinds": declared.kinds, "dialect": declared.dialect}
+    others |= {"schema": schema if is_file else None}
     settings.check_combined("package", others)
     tables = None if is_file else _named(data, schema)
     described, folder = package_of(data if is_file else schema, tables)

@@ -90,6 +90,7 @@ def opened_tables(
             raise ParameterError(
                 f"tables: there is no {table.name!r}, which the package has; give it"
             )
+        # Its rows stay where they are until they are counted; there is nothing to open or close.
         if (elsewhere := engine_frame(given)) is not None:
             check_header(table, list(elsewhere.columns))
             here[table.name] = _streamed(table, elsewhere)

@@ -49,6 +49,16 @@ class Answers(ABC):
         """Everything that was measured, noise included."""
 
     @property
+    @abstractmethod
+    def model(self) -> Model:
+        """The model that explains the measurements."""
+
+    @property
+    @abstractmethod
+    def certificate(self) -> dict[str, Any]:
+        """What the release says about its guarantee."""
+
+    @property
     def carried(self) -> tuple[LinearMeasurement, ...]:
         """What an earlier release still says; mostly there is none."""
         return ()
@@ -60,28 +70,18 @@ class Answers(ABC):
 
     @property
     @abstractmethod
-    def certificate(self) -> dict[str, Any]:
-        """What the release says about its guarantee."""
-
-    @property
-    @abstractmethod
-    def model(self) -> Model:
-        """The model that explains the measurements."""
-
-    @property
-    @abstractmethod
     def knows_size(self) -> bool:
         """Whether the number of records stands out of its noise."""
 
     @property
     @abstractmethod
-    def unused(self) -> Unused:
-        """Levels without records, by attribute."""
+    def known(self) -> "tuple[KnownMarginal, ...]":
+        """What is published and met exactly; mostly nothing."""
 
     @property
     @abstractmethod
-    def known(self) -> "tuple[KnownMarginal, ...]":
-        """What is published and met exactly; mostly nothing."""
+    def unused(self) -> Unused:
+        """Levels without records, by attribute."""
 
     def _expected(self, columns: Sequence[str]) -> FloatArray:
         """The model's counts of a marginal, none of them in levels without records."""

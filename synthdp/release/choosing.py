@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.choice import MARGIN, chosen_place, labelled
+from synthdp.release.compared import Compared
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.fitting import fit_model, meeting
@@ -43,20 +44,6 @@ from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
     from synthdp.core.known_marginal import KnownMarginal
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """The model that was taken, what fitted it to what, the table that it draws, and what
-    certificates say.
-    """
-
-    engine: Engine
-    model: Model
-    measurements: Sequence[LinearMeasurement]
-    drawn: Drawn
-    stated: Mapping[str, Any]
 
 
 @final
@@ -84,7 +71,7 @@ def chosen_model(
     rho: Fraction,
     checked: CheckedTable,
     report: Report,
-) -> Choice:
+) -> Compared:
     """Fit measurements by some more engines, and those of each of several mechanisms alone, and take
     the best model by noisy scores, for at most ``rho``.
 
@@ -169,7 +156,7 @@ def chosen_model(
         "left_out": left_out,
     }
     chosen.model.findings |= model.findings
-    return Choice(
+    return Compared(
         engine=chosen.engine,
         model=chosen.model,
         measurements=chosen.measurements,

@@ -3,17 +3,16 @@ the one that is taken.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report
-from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.acceptance import verdicts
 from synthdp.release.checked_table import CheckedTable
+from synthdp.release.compared import Compared
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.on_demand import CHOSEN_MODEL, MEASURED_PREDICTION, UNUSED_LEVELS
 from synthdp.release.quality import kept_table, measured_quality
@@ -24,20 +23,6 @@ from synthdp.schema.schema import Schema
 if TYPE_CHECKING:
     from synthdp.core.known_marginal import KnownMarginal
     from synthdp.release.prediction_quality import PrivateDerived
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """The model of a release, what fitted it to what, the table that it draws if it is kept, and what
-    certificates say.
-    """
-
-    model: Model
-    engine: Engine
-    measurements: Sequence[LinearMeasurement]
-    drawn: Drawn | None
-    stated: Mapping[str, object]
 
 
 def compared(

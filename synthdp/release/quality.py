@@ -88,8 +88,8 @@ def measured_quality(
     *,
     rho: Fraction,
     checked: CheckedTable,
-    drawn: Drawn | None = None,
-    prediction: Prediction | None = None,
+    drawn: Drawn | None,
+    prediction: Prediction | None,
 ) -> tuple[dict[str, Any], Drawn]:
     """Draw a table and measure how far it is from the records, for at most ``rho``.
 

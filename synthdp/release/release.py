@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from logging import INFO
@@ -63,9 +64,22 @@ if TYPE_CHECKING:
     from synthdp.core.known_marginal import KnownMarginal
     from synthdp.data.records.derived_column import DerivedColumn
     from synthdp.learning.learner import LearntColumn
+    from synthdp.mechanisms.auto.drifting import Drifting
+    from synthdp.release.compared import Compared
     from synthdp.release.learnt_domain import LearntDomain
     from synthdp.release.prediction_quality import PrivateDerived
     from synthdp.release.prior_release import PriorRelease
+
+
+@final
+@dataclass
+class _Reached:
+    """How far a run got: what there is to hand over, and to close, if it fails."""
+
+    schema: Schema | None = None
+    """The schema, once nothing of it is open."""
+    table: FilledTable | None = None
+    """The records behind the ledger, once a mechanism may ask them."""
 
 
 @final
@@ -273,96 +287,123 @@ class Release:
         # for.
         self._check_source(source)
         self._kept.begin()
-        report, ledger = logged(in_notebook(report)), self._ledger
+        report = logged(in_notebook(report))
         log(
             INFO,
             "release by %s: epsilon %s, delta %s",
             self._settings.mechanism.name,
-            ledger.epsilon,
-            ledger.delta,
+            self._ledger.epsilon,
+            self._ledger.delta,
         )
-        schema: Schema | None = None
-        table: FilledTable | None = None
+        reached = _Reached()
         try:
-            schema = self._learnt(source, report, observer)
-            # Counted with places for unread values, as every row has to fall into some cell.
-            placed = schema.with_unread_places(self._placed(source, schema))
-            counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
-            # Set aside before the mechanism, or a look before it, spends what is left.
-            reserved = ledger.remaining * self._quality_share
-            for_choice = ledger.remaining * self._choice_share
-            self._look(schema, counts, placed, observer)
-            filling = Filling(schema, placed.domain)
-            private = self._private(counts, placed, self._without(reserved + for_choice), observer)
-            stop = None if self._settings.anyway else partial(self._stop_unread, schema)
-            table = FilledTable(private, filling, stop)
-            self._settle_workload(schema)
-            drifting = None if self._prior is None else self._prior.drifting(schema.domain)
-            release = self._settings.mechanism.release
-            if self._prior is not None:
-                release = partial(self._prior.mechanism.release_after, drifting)
-            asked = cast(PrivateTable, table)
-            if self._known:
-                # Whatever a mechanism asks, nothing is paid for what is public.
-                asked = KNOWING_TABLE.load()(asked, self._engine)
-            with finishing(report) as progress:
-                task = Task(
-                    workload=self._workload,
-                    engine=self._engine,
-                    constraints=schema.constraints,
-                    report=progress,
-                )
-                model = release(asked, task)
-            said: Mapping[str, object] = {}
-            drawn: Drawn | None = None
-            found: list[str] = []
-            fitted_to: Sequence[LinearMeasurement] = table.released
-            carried: Sequence[LinearMeasurement] = () if drifting is None else drifting.carried
-            if (reserved or for_choice) and model is not None:
-                private = self._private(counts, placed, ledger, observer)
-                with closing(FilledTable(private, filling)) as against:
-                    compared = COMPARED.load()(
-                        against,
-                        schema,
-                        table.released,
-                        model,
-                        settings=self._settings,
-                        learnt=self._learnt_parts,
-                        carried=carried,
-                        known=self._known,
-                        checked=self._checked,
-                        derived=self._derived(counts, placed, observer),
-                        for_choice=for_choice,
-                        for_quality=reserved,
-                        report=report,
-                    )
-                model, drawn, said = compared.model, compared.drawn, compared.stated
-                self._fitted_by, fitted_to = compared.engine, compared.measurements
-            if self._known and model is not None:
-                drawn = drawn or self._drawn(model)
-                unspent = float(table.ledger.remaining / self._ledger.budget)
-                totals_said = TOTALS_SAID.load()
-                known, found = totals_said(self._known, model, drawn.codes, table.released, unspent)
-                said = {**said, **known}
-            if self._prior is not None and drifting is not None:
-                moved = {**self._prior.stated(self._ledger), "moved": drifting.findings}
-                said = {**said, "prior": moved}
-            found += self._of_weights(schema, model, [*table.released, *carried])
-            synthesis = self._synthesis(
-                schema, table, model, said, drawn, found, carried, fitted_to
-            )
+            synthesis = self._released(source, reached, report, observer)
             self._kept.end()
             return synthesis
         # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
         except BaseException as error:
             if self._ledger.events:
-                self._hand_over(error, self._paid_for(schema, table), rescue)
+                self._hand_over(error, self._paid_for(reached.schema, reached.table), rescue)
             self._kept.stop(isinstance(error, UnreadColumnError))
             raise
         finally:
-            if table is not None:
+            if reached.table is not None:
                 # Whoever keeps the error or the result cannot reach a record through it.
-                table.close()
+                reached.table.close()
+
+    def _released(
+        self,
+        source: CountSource | Rows,
+        reached: _Reached,
+        report: Report,
+        observer: Observer | None,
+    ) -> Synthesis:
+        """Learn what the schema leaves open, have marginals measured, and compare what fits them."""
+        schema = reached.schema = self._learnt(source, report, observer)
+        # Counted with places for unread values, as every row has to fall into some cell.
+        placed = schema.with_unread_places(self._placed(source, schema))
+        counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
+        # Set aside before the mechanism, or a look before it, spends what is left.
+        for_quality = self._ledger.remaining * self._quality_share
+        for_choice = self._ledger.remaining * self._choice_share
+        self._look(schema, counts, placed, observer)
+        filling = Filling(schema, placed.domain)
+        for_model = self._without(for_quality + for_choice)
+        private = self._private(counts, placed, for_model, observer)
+        stop = None if self._settings.anyway else partial(self._stop_unread, schema)
+        table = reached.table = FilledTable(private, filling, stop)
+        self._settle_workload(schema)
+        drifting = None if self._prior is None else self._prior.drifting(schema.domain)
+        model = self._model(schema, table, drifting, report)
+        if model is None or not (for_quality or for_choice):
+            return self._concluded(schema, table, model, drifting)
+        private = self._private(counts, placed, self._ledger, observer)
+        with closing(FilledTable(private, filling)) as against:
+            compared = COMPARED.load()(
+                against,
+                schema,
+                table.released,
+                model,
+                settings=self._settings,
+                learnt=self._learnt_parts,
+                carried=() if drifting is None else drifting.carried,
+                known=self._known,
+                checked=self._checked,
+                derived=self._derived(counts, placed, observer),
+                for_choice=for_choice,
+                for_quality=for_quality,
+                report=report,
+            )
+        self._fitted_by = compared.engine
+        return self._concluded(schema, table, compared.model, drifting, compared)
+
+    def _model(
+        self, schema: Schema, table: FilledTable, drifting: "Drifting | None", report: Report
+    ) -> Model | None:
+        """What the mechanism makes of the table; None if it makes no model."""
+        release = self._settings.mechanism.release
+        if self._prior is not None:
+            release = partial(self._prior.mechanism.release_after, drifting)
+        asked = cast(PrivateTable, table)
+        if self._known:
+            # Whatever a mechanism asks, nothing is paid for what is public.
+            asked = KNOWING_TABLE.load()(asked, self._engine)
+        with finishing(report) as progress:
+            task = Task(
+                workload=self._workload,
+                engine=self._engine,
+                constraints=schema.constraints,
+                report=progress,
+            )
+            return release(asked, task)
+
+    def _concluded(
+        self,
+        schema: Schema,
+        table: FilledTable,
+        model: Model | None,
+        drifting: "Drifting | None",
+        compared: "Compared | None" = None,
+    ) -> Synthesis:
+        """The result, with all that its certificate says: of published totals, an earlier release and
+        weights, too.
+        """
+        said: Mapping[str, object] = {} if compared is None else compared.stated
+        drawn = None if compared is None else compared.drawn
+        fitted_to = table.released if compared is None else compared.measurements
+        carried: Sequence[LinearMeasurement] = () if drifting is None else drifting.carried
+        found: list[str] = []
+        if self._known and model is not None:
+            drawn = drawn or self._drawn(model)
+            unspent = float(table.ledger.remaining / self._ledger.budget)
+            totals_said = TOTALS_SAID.load()
+            known, found = totals_said(self._known, model, drawn.codes, table.released, unspent)
+            said = {**said, **known}
+        if self._prior is not None and drifting is not None:
+            moved = {**self._prior.stated(self._ledger), "moved": drifting.findings}
+            said = {**said, "prior": moved}
+        found += self._of_weights(schema, model, [*table.released, *carried])
+        return self._synthesis(schema, table, model, said, drawn, found, carried, fitted_to)
 
     def _hand_over(
         self,

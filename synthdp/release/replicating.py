@@ -76,12 +76,12 @@ def replicates_of(
     tables = ReplicateTables(
         schema=schema,
         measurements=measurements,
+        unused=release.unused,
         fits=fits,
         engine_of=engine_of,
         m=m,
         n_rows=round(release.model.total) if n_rows is None else n_rows,
         seed=seed,
-        unused=release.unused,
     )
     return Replicates(schema=schema, measurements=measurements, tables=tables)
 

@@ -35,15 +35,13 @@ class Released(ABC):
     def n_measured(self) -> int:
         """How many marginals were measured."""
 
+    is_schema: ClassVar[bool]
+    """Whether its file is a schema, as the run had learnt columns only when it was stopped."""
+
     @property
     @abstractmethod
     def can_sample(self) -> bool:
         """Whether rows can be drawn; if not, the run was stopped before its end."""
-
-    @property
-    @abstractmethod
-    def is_schema(self) -> bool:
-        """Whether its file is a schema, as the run had learnt columns only when it was stopped."""
 
     @abstractmethod
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:

@@ -19,6 +19,7 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
+from synthdp.release.asked import Asked
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refit_certificate
 from synthdp.release.drawing.draw import Checked, drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
@@ -318,11 +319,11 @@ class Synthesis(Answers, Result):
                 n_rows,
                 seed=seed,
                 text=text,
+                weighted=bool(weighted),
                 where=where,
                 unused=self.unused,
                 # Rows of this number and seed may have been drawn before; see `Drawn`.
                 codes=self.drawn_before(n_rows, seed) if where is None and not weighted else None,
-                weighted=bool(weighted),
                 checked=self._checked,
                 n_jobs=n_jobs,
             )
@@ -393,11 +394,11 @@ class Synthesis(Answers, Result):
             n_rows,
             batch_rows,
             offset=offset,
+            n_jobs=n_jobs,
             seed=seed,
             where=where,
             unused=self.unused,
             checked=self._checked,
-            n_jobs=n_jobs,
         )
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
@@ -512,17 +513,9 @@ class Synthesis(Answers, Result):
 
         Raises `ParameterError` if a question is none, and as `synthesize`; warns as that does.
         """
-        verification: Verification = VERIFY.load()(
-            self,
-            data,
-            questions,
-            epsilon=epsilon,
-            delta=delta,
-            seed=seed,
-            unit=unit,
-            max_rows_per_unit=max_rows_per_unit,
-            keeping=Keeping(journal=journal, budget=budget, budget_note=budget_note),
-        )
+        asked = Asked(questions, epsilon, delta, seed, unit, max_rows_per_unit)
+        keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
+        verification: Verification = VERIFY.load()(self, data, asked, keeping=keeping)
         for caution in verification.cautions:
             warnings.warn(caution, CautionWarning, stacklevel=2)
         return verification

@@ -1,8 +1,7 @@
 """A run over one table of any kind, from its first byte to a `Synthesis`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from os import PathLike
 from typing import TYPE_CHECKING, Any, final
 
 from synthdp.core.cautions import grouped
@@ -13,9 +12,7 @@ from synthdp.release.release import Release
 from synthdp.release.result import Released
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.synthesis import Synthesis
-from synthdp.schema.declared import Kinds, settled_schema
-from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
+from synthdp.schema.declared import Declared, settled_schema
 
 if TYPE_CHECKING:
     from synthdp.release.learnt_domain import LearntDomain
@@ -44,12 +41,10 @@ def finished(release: Released, replay: str, *, but: str = "") -> Finished:
 
 def release_table(
     data: Any,
-    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None,
+    declared: Declared,
     settings: RunSettings,
     keeping: Keeping,
     *,
-    kinds: Kinds | None,
-    dialect: str | Mapping[str, Any] | None,
     report: Report,
     rescue: "Callable[[Synthesis | LearntDomain], object] | None",
 ) -> Finished:
@@ -57,16 +52,11 @@ def release_table(
     does.
     """
     table = GivenTable(data)
-    declared, public_dtypes = settled_schema(
-        schema,
-        kinds,
-        table.dtypes,
-        unit=settings.unit,
-        dialect=dialect,
-        learns_bins=table.learns_bins,
+    schema, public_dtypes = settled_schema(
+        declared, table.dtypes, unit=settings.unit, learns_bins=table.learns_bins
     )
-    with table.opened(declared.dialect) as source:
-        public = declared.reordered(header_of(source), unit=settings.unit)
+    with table.opened(schema.dialect) as source:
+        public = schema.reordered(header_of(source), unit=settings.unit)
         public = public.in_zones(zones_of(source))
         stated = {"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}
         run = Release(schema=public, settings=settings, stated=stated)

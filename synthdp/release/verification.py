@@ -22,6 +22,7 @@ from synthdp.inference.model import Model
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
+from synthdp.release.asked import Asked
 from synthdp.release.drawing.draw import drawn_codes, seeds_of
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings, Spelling
@@ -29,6 +30,7 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.release.table_run import release_table
 from synthdp.release.verified import COEFFICIENT, Verification
 from synthdp.schema.columns.column import Column
+from synthdp.schema.declared import Declared
 from synthdp.schema.schema import Schema
 
 SURE = 0.95
@@ -96,61 +98,50 @@ class Question:
 def verify(
     synthesis: Synthesis,
     data: Any,
-    questions: str | Sequence[str],
+    asked: Asked,
     *,
-    epsilon: float,
-    delta: float,
-    seed: int = 0,
-    unit: str | None = None,
-    max_rows_per_unit: int | None = None,
-    keeping: Keeping | None = None,
+    keeping: Keeping,
     report: Report = silent,
     spelling: Spelling = Spelling.PYTHON,
 ) -> Verification:
     """Hold what synthetic rows say against the real table; see `Synthesis.verify`."""
     schema = synthesis.schema
-    texts = [questions] if isinstance(questions, str) else list(questions)
+    texts = [asked.questions] if isinstance(asked.questions, str) else list(asked.questions)
     if not texts:
         raise ParameterError("questions: there is none; ask 'mean age'")
-    asked = [parse_question(text, schema) for text in texts]
+    questions = [parse_question(text, schema) for text in texts]
     # Questions share marginals, and each is paid for once.
-    cliques = tuple(dict.fromkeys(clique for each in asked for clique in each.cliques))
-    if unit is None and str(synthesis.certificate.get("unit_of_privacy")).startswith("one person"):
+    cliques = tuple(dict.fromkeys(clique for each in questions for clique in each.cliques))
+    if asked.unit is None and str(synthesis.certificate.get("unit_of_privacy")).startswith(
+        "one person"
+    ):
         raise ParameterError(
             f"{spelling.of('unit')}: the release protects persons; name the column that tells them apart, "
             f"and {spelling.of('max_rows_per_unit')}"
         )
     settings = RunSettings(
-        epsilon=epsilon,
-        delta=delta,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
         mechanism=Questions(cliques=cliques),
         workload="1-way",
         adjacency=synthesis.certificate.get("adjacency", "add-remove"),
         # All noise is Gaussian: the same guarantee has less of it.
         accounting="gdp",
-        unit=unit,
-        max_rows_per_unit=max_rows_per_unit,
+        unit=asked.unit,
+        max_rows_per_unit=asked.max_rows_per_unit,
         # All of the budget is for the questions.
         quality_share=0,
         anyway=True,
         spelling=spelling,
     )
     # Before anything is paid: what could fail has failed by then.
-    codes = drawn_codes(synthesis.model, None, {}, seeds_of(seed)[0], synthesis.unused)
+    codes = drawn_codes(synthesis.model, None, {}, seeds_of(asked.seed)[0], synthesis.unused)
     drawn = {clique: cell_counts(schema.domain, clique, codes) for clique in cliques}
-    finished = release_table(
-        data,
-        schema,
-        settings,
-        Keeping() if keeping is None else keeping,
-        kinds=None,
-        dialect=None,
-        report=report,
-        rescue=None,
-    )
+    declared = Declared(schema=schema)
+    finished = release_table(data, declared, settings, keeping, report=report, rescue=None)
     measured = {each.clique: each for each in finished.release.measurements}
     answers = tuple(
-        {"question": each.text, "numbers": answered(each, measured, drawn)} for each in asked
+        {"question": each.text, "numbers": answered(each, measured, drawn)} for each in questions
     )
     return Verification(
         answers=answers, certificate=finished.release.certificate, cautions=finished.cautions

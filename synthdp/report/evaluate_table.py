@@ -14,13 +14,13 @@ from synthdp.core.reporting import Report, finishing, in_notebook, silent
 from synthdp.core.requests import check_seed
 from synthdp.core.version import __version__
 from synthdp.report.evaluation import NOT_PRIVATE
-from synthdp.report.metrics.queries import Queries, parse_queries
+from synthdp.report.evaluation_settings import EvaluationSettings
+from synthdp.report.metrics.queries import parse_queries
 from synthdp.report.metrics.read_table import ReadTable, read_table, without_column
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.prediction.prediction import one_thread
 from synthdp.report.prediction.targets import chosen_targets
 from synthdp.report.releases import (
-    Certificates,
     measured_in,
     stated_by,
     stated_epsilons,
@@ -35,27 +35,23 @@ from synthdp.schema.words.headers import listed
 def evaluate_table(
     real: Any,
     synthetic: Any,
-    schema: Schema | Mapping[str, Any] | str | PathLike[str] | None = None,
+    schema: Schema | Mapping[str, Any] | str | PathLike[str] | None,
+    settings: EvaluationSettings,
     *,
-    names: Sequence[str] | None = None,
-    targets: Sequence[str] | str | None = None,
-    by: Sequence[str] | str | None = None,
-    queries: Queries | None = None,
-    certificate: Certificates = None,
-    weight: str | None = None,
-    seed: int = 0,
     dialect: Mapping[str, Any] | None = None,
     report: Report = silent,
 ) -> TableEvaluation:
-    """NOT PRIVATE. How far synthetic tables are from the real one; parameters are those of
-    `synthdp.evaluate`, which raises as this does, and the properties of a dialect that all tables
-    are written in, whatever a schema says.
+    """NOT PRIVATE. How far synthetic tables are from the real one.
+
+    Parameters are those of `synthdp.evaluate`, which raises as this does, and the properties of a
+    ``dialect`` that all tables are written in, whatever a schema says.
     """
-    check_seed(seed)
+    targets, weight = settings.targets, settings.weight
+    check_seed(settings.seed)
     report = in_notebook(report)
-    tables = _named(synthetic, names)
+    tables = _named(synthetic, settings.names)
     report("reading tables", 0, 1 + len(tables))
-    stated = stated_by(certificate, tuple(tables))
+    stated = stated_by(settings.certificate, tuple(tables))
     # A certificate says by which schema its table was made, levels that were learnt included:
     # better than one read off the records.
     schema = stated_schema(stated) if schema is None else schema
@@ -68,9 +64,11 @@ def evaluate_table(
         _check_weight(weight, public)
         compared = without_column(public, weight)
     wanted = Wanted(
-        by=_columns_in(by, compared, "by"),
-        queries=tuple(parse_queries(queries, compared)) if queries is not None else (),
-        seed=seed,
+        by=_columns_in(settings.by, compared, "by"),
+        queries=tuple(parse_queries(settings.queries, compared))
+        if settings.queries is not None
+        else (),
+        seed=settings.seed,
         predicts=targets is not None or find_spec("sklearn") is not None,
     )
     measured, noise_notes = measured_in(stated, public, is_observed=schema is None)
@@ -109,7 +107,7 @@ def evaluate_table(
     frames = _stacked(sections, general_notes)
     facts = (
         {"unread": unread.pop(""), "unread_synthetic": unread}
-        | _facts(read, seed)
+        | _facts(read, settings.seed)
         | {"epsilon": stated_epsilons(stated)}
         | ({} if weight is None else {"weight": weight})
     )

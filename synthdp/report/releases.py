@@ -109,6 +109,7 @@ def measured_in(
     measured: dict[str, list[Measured]] = {name: [] for name in stated}
     if all(certificate is None for certificate in stated.values()):
         return measured, ["no certificate was given: what the noise alone would cause is unknown"]
+    # Its levels and bins are none that a release can have counted.
     if is_observed:
         return measured, [
             "the schema was read off the real table: give the release's own to see what its noise causes"
@@ -131,6 +132,7 @@ def measured_in(
             )
         else:
             try:
+                # A certificate may be anybody's: what is in its events is not trusted.
                 measured[name] = Measured.of_events(certificate["events"], schema.domain)
                 if not all(0 < each.variance < inf for each in measured[name]):
                     raise ValueError("no noise")

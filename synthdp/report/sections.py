@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from synthdp.report.metrics.columns import (
     fewer_rows,
     sampled_rows,
 )
+from synthdp.report.metrics.groups import COLUMNS as GROUPS
 from synthdp.report.metrics.groups import group_errors
 from synthdp.report.metrics.marginals import MarginalErrors, chosen_marginals
 from synthdp.report.metrics.matches import exact_matches
@@ -32,15 +33,8 @@ from synthdp.report.prediction.regression import compared_coefficients
 from synthdp.report.prediction.targets import Target
 from synthdp.report.summary import summary_of
 
-GROUPS = [
-    "by", "level", "rows_real", "rows_synthetic", "share_real", "share_synthetic", "tvd_1", "sampling_1", "tvd_2",
-    "sampling_2", "worst_column", "worst_tvd",
-]  # fmt: skip
 
-
-@final
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """Optional sections of an evaluation."""
 
     by: tuple[str, ...]

@@ -3,15 +3,15 @@ say.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 from synthdp.core.errors import ParameterError
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
-from synthdp.schema.schema import Schema
 from synthdp.schema.words.dtypes import as_mapping, dtypes_in, kinds_of
 
 FROM_DTYPES = "dtypes"
@@ -20,29 +20,41 @@ FROM_DTYPES = "dtypes"
 Kinds: TypeAlias = Mapping[str, Any] | str | PathLike[str]
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """What somebody says to be public of data, as `synthesize` takes it."""
+
+    schema: Any = None
+    """Of one table a `Schema`, an `OpenSchema`, or JSON or a file of one; of several a package."""
+    kinds: Kinds | None = None
+    dialect: str | Mapping[str, Any] | None = None
+
+
 def settled_schema(
-    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None,
-    kinds: Kinds | None,
+    declared: Declared,
     dtypes: Mapping[str, Any] | None,
     *,
     unit: str | None,
-    dialect: str | Mapping[str, Any] | None = None,
     learns_bins: bool = True,
 ) -> tuple[OpenSchema, dict[str, Any]]:
     """The schema of a table, and those of its dtypes that whoever gave it declares to be public.
 
     Parameters
     ----------
-    schema, kinds, unit, dialect
-        As in `synthesize`.
+    declared
+        What is said of the table.
     dtypes
         The dtypes of the table; they are read if ``kinds`` says so, and not otherwise. None
         for a file.
+    unit
+        The column of persons, if there is one: its dtype says nothing.
     learns_bins
         As `OpenSchema.from_dict` takes it.
 
     Raises `ParameterError` unless one of the two is given; `SchemaError` if it contradicts itself.
     """
+    schema, kinds, dialect = declared.schema, declared.kinds, declared.dialect
     if (schema is None) == (kinds is None):
         problem = (
             "neither schema nor kinds is given"
@@ -73,5 +85,5 @@ def settled_schema(
         raise ParameterError(
             f"kinds is {kinds!r}, and there is no such file; did you mean {FROM_DTYPES!r}?"
         )
-    declared = as_schema(OpenSchema.from_kinds(kinds), dialect=dialect)
-    return declared, dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
+    schema = as_schema(OpenSchema.from_kinds(kinds), dialect=dialect)
+    return schema, dtypes_in(kinds) if isinstance(kinds, Mapping) else {}

@@ -2,21 +2,19 @@
 budget.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, final
 
-import pandas as pd
-
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import load_json
-from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
+from synthdp.schema.declared_columns import DeclaredColumns
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
@@ -33,7 +31,7 @@ from synthdp.schema.open_rules import (
 )
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.rules import names_of, settled_names
-from synthdp.schema.schema import FIELDS_IN_ZONES, Schema, written_columns
+from synthdp.schema.schema import Schema, written_columns
 from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
@@ -44,30 +42,20 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True)
-class OpenSchema:
+class OpenSchema(DeclaredColumns):
     """The columns of a table, each closed, or open: then its domain is derived under the budget.
 
     Parameters
     ----------
     columns
         The columns in the order of the schema; cyclical parts of dates are not among them.
-    missing_values
-        Texts that mean "missing" in a file, unless a column has its own.
+    missing_values, dialect, generated, relatives, hierarchy, weight
+        As `Schema` has them.
     rules
         As in a schema file. Checks may name open columns, other rules may not.
     ignored
         Names of columns that the table has besides. They are no part of the model or the output:
         nothing in them is encoded, held, counted or paid for.
-    dialect
-        How CSV and Excel files of the table are written. How numbers are, each column knows.
-    generated
-        Further columns, whose values are made up for the output; nor is anything in these read.
-    relatives
-        Columns of which the model has the distance from another one.
-    hierarchy
-        Coarser levels of columns, by which totals may be published.
-    weight
-        The column that says how many of a population a row stands for.
 
     Raises
     ------
@@ -205,14 +193,6 @@ class OpenSchema:
         )
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a schema file in UTF-8.
-
-        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
-        """
-        return cls.from_dict(load_json(path, "schema"))
-
-    @classmethod
     def load_kinds(cls, path: str | PathLike[str]) -> Self:
         """Read a kinds file in UTF-8; see `from_kinds`. Raises as `load` does."""
         return cls.from_dict(schema_of_kinds(load_json(path, "kinds")))
@@ -227,11 +207,6 @@ class OpenSchema:
             if self.ignored
             else {}
         )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Column names in order, without ignored and generated ones."""
-        return tuple(column.name for column in self.columns)
 
     @property
     def closed_columns(self) -> tuple[Column, ...]:
@@ -325,22 +300,6 @@ class OpenSchema:
         by_name = {column.name: column for column in self.columns if column.name != unit}
         columns = tuple(by_name[name] for name in header if name in by_name)
         return replace(self, columns=columns, generated=self.generated.reordered(header))
-
-    def in_zones(self, zones: Mapping[str, str]) -> Self:
-        """This schema with moments of some columns written in time zones, which a file's public
-        types name; see `fields_in_zones`.
-        """
-        if not zones:
-            return self
-        content = self.to_dict()
-        fields = import_named(FIELDS_IN_ZONES)(content["fields"], zones)
-        return self if fields == content["fields"] else self.from_dict(content | {"fields": fields})
-
-    def measured(
-        self, frame: pd.DataFrame, plain: Callable[[pd.Series, str], pd.Series]
-    ) -> pd.DataFrame:
-        """A table as the model has it: itself, or with distances; see `Relatives.measured`."""
-        return frame if self.relatives is None else self.relatives.measured(frame, plain)
 
     def check_header(self, names: Iterable[object], *, unit: str | None = None) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any

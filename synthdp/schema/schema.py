@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.core.files.json_files import load_json, write_json
+from synthdp.core.files.json_files import write_json
 from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.with_parts import with_parts
+from synthdp.schema.declared_columns import DeclaredColumns
 from synthdp.schema.dialect import USUAL, Dialect, with_dialect
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
@@ -39,13 +40,9 @@ if TYPE_CHECKING:
     from synthdp.schema.rules.system import System
 
 
-FIELDS_IN_ZONES = "synthdp.schema.words.zone_names:fields_in_zones"
-"""What gives fields the time zones of a file's types: loaded where there are any."""
-
-
 @final
 @dataclass(frozen=True)
-class Schema:
+class Schema(DeclaredColumns):
     """The columns of a table, each with its public levels or bounds and bins.
 
     Parameters
@@ -132,14 +129,6 @@ class Schema:
         hierarchy = hierarchy_in(own, [column.name for column in exact])
         return cls(exact, missing_values, rules, dialect, generated, relatives, hierarchy, weight)
 
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a schema file in UTF-8.
-
-        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
-        """
-        return cls.from_dict(load_json(path, "schema"))
-
     @staticmethod
     def draft(frame: pd.DataFrame) -> dict[str, Any]:
         """A schema to be filled in, from names and dtypes; see `draft.draft_from_frame`."""
@@ -177,11 +166,6 @@ class Schema:
         Raises `DataFileError` if the file exists and ``force`` is not set, or cannot be written.
         """
         write_json(path, self.to_dict(), force=force)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all attributes in order, parts of dates included."""
-        return tuple(column.name for column in self.columns)
 
     @property
     def table_columns(self) -> tuple[Column, ...]:
@@ -274,20 +258,6 @@ class Schema:
         self.check_header(header)
         columns = tuple(self[name] for name in header if name not in self.generated.names)
         return replace(self, columns=columns, generated=self.generated.reordered(header))
-
-    def in_zones(self, zones: Mapping[str, str]) -> Self:
-        """This schema with moments of some columns written in time zones; see `fields_in_zones`."""
-        if not zones:
-            return self
-        content = self.to_dict()
-        fields = import_named(FIELDS_IN_ZONES)(content["fields"], zones)
-        return self if fields == content["fields"] else self.from_dict(content | {"fields": fields})
-
-    def measured(
-        self, frame: pd.DataFrame, plain: Callable[[pd.Series, str], pd.Series]
-    ) -> pd.DataFrame:
-        """A table as the model has it: itself, or with distances; see `Relatives.measured`."""
-        return frame if self.relatives is None else self.relatives.measured(frame, plain)
 
     def check_header(self, names: Iterable[object]) -> None:
         """Raise `SchemaError` unless a table's header holds this schema's names, each once, in any

@@ -34,22 +34,24 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
+def made(folder):
+    """A new folder."""
+    folder.mkdir()
+    return folder
+
+
 @pytest.fixture
 def work(tmp_path, monkeypatch):
     """An empty folder to run in, beside which others may lie."""
-    folder = tmp_path / "work"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
+    monkeypatch.chdir(made(tmp_path / "work"))
+    return tmp_path / "work"
 
 
 @pytest.fixture
 def spare(tmp_path, monkeypatch):
     """Where temporary files go."""
-    folder = tmp_path / "spare"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
+    monkeypatch.setattr(tempfile, "tempdir", str(made(tmp_path / "spare")))
+    return tmp_path / "spare"
 
 
 @pytest.fixture(autouse=True)

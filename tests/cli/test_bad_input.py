@@ -10,19 +10,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cli_runs import (
-    CANARY,
-    FIELDS,
-    HEADER,
-    ROWS,
-    SCHEMA,
-    assert_one_line,
-    invoke,
-    lay_out,
-    names_in,
-    run_arguments,
-)
-from helpers.cli_runs import write as put
+from helpers import cli_runs
 
 from synthdp.core import Domain, LinearMeasurement
 from synthdp.data.files import csv_file as files
@@ -39,12 +27,12 @@ def nothing_paid(monkeypatch):
 
 
 def assert_refused(folder, arguments, code, fragment, **streams):
-    before = names_in(folder)
-    outcome = invoke(*arguments, **streams)
-    assert_one_line(outcome, code)
+    before = cli_runs.names_in(folder)
+    outcome = cli_runs.invoke(*arguments, **streams)
+    cli_runs.assert_one_line(outcome, code)
     assert fragment in outcome.err
     assert outcome.out == b""
-    assert names_in(folder) == before
+    assert cli_runs.names_in(folder) == before
 
 
 USAGE = {
@@ -72,14 +60,17 @@ USAGE = {
 @pytest.mark.usefixtures("nothing_paid")
 @pytest.mark.parametrize(("named", "fragment"), USAGE.values(), ids=USAGE)
 def test_budgets_out_of_range_are_wrong_usage(named, fragment, place):
-    assert_refused(place, run_arguments(**named), 2, fragment)
+    assert_refused(place, cli_runs.run_arguments(**named), 2, fragment)
 
 
 @pytest.mark.usefixtures("nothing_paid")
 @pytest.mark.parametrize(("epsilon", "delta"), [("1e-100", "1e-300"), ("1e-15", "1e-30")])
 def test_budgets_too_small_to_measure_anything_are_refused_for_privacy(epsilon, delta, place):
     assert_refused(
-        place, run_arguments(epsilon=epsilon, delta=delta), 3, "allows nothing to be measured"
+        place,
+        cli_runs.run_arguments(epsilon=epsilon, delta=delta),
+        3,
+        "allows nothing to be measured",
     )
 
 
@@ -117,7 +108,7 @@ OPTIONS = {
 @pytest.mark.usefixtures("nothing_paid")
 @pytest.mark.parametrize(("options", "fragment"), OPTIONS.values(), ids=OPTIONS)
 def test_wrong_options_are_wrong_usage(options, fragment, place):
-    assert_refused(place, run_arguments(*options), 2, fragment)
+    assert_refused(place, cli_runs.run_arguments(*options), 2, fragment)
 
 
 @pytest.mark.parametrize(
@@ -158,11 +149,13 @@ def _flipped(content, share):
     return content[:first] + middle + content[first + 40 :]
 
 
-MANY = pd.DataFrame({"town": [CANARY + os.urandom(9).hex() for _ in range(500)], "age": 1})
+MANY = pd.DataFrame({"town": [cli_runs.CANARY + os.urandom(9).hex() for _ in range(500)], "age": 1})
 MANY["code"] = "01"
 PAGES, SHEET = _parquet(MANY, compression="gzip"), _excel(MANY)
-PARQUET = _parquet(pd.DataFrame({"town": [CANARY] * 9, "age": 1, "code": "01"}))
-GZIPPED = gzip.compress((HEADER + ROWS).encode() + os.urandom(50_000).hex().encode())
+PARQUET = _parquet(pd.DataFrame({"town": [cli_runs.CANARY] * 9, "age": 1, "code": "01"}))
+GZIPPED = gzip.compress(
+    (cli_runs.HEADER + cli_runs.ROWS).encode() + os.urandom(50_000).hex().encode()
+)
 TABLES = {
     "missing file": ("none.csv", None, "no such file"),
     "missing parquet": ("none.parquet", None, "no such file"),
@@ -174,52 +167,72 @@ TABLES = {
     "blank lines only": ("t.csv", "\n\r\n\n", "it is empty"),
     "empty gzip": ("t.csv.gz", gzip.compress(b""), "it is empty"),
     "empty parquet": ("t.parquet", "", "not a Parquet file"),
-    "record too long": ("t.csv", f"{HEADER}{ROWS}A,1,01,{CANARY}\n", "as many fields"),
-    "record too short": ("t.csv", f"{HEADER}{ROWS}{CANARY},1\n", "as many fields"),
+    "record too long": (
+        "t.csv",
+        f"{cli_runs.HEADER}{cli_runs.ROWS}A,1,01,{cli_runs.CANARY}\n",
+        "as many fields",
+    ),
+    "record too short": (
+        "t.csv",
+        f"{cli_runs.HEADER}{cli_runs.ROWS}{cli_runs.CANARY},1\n",
+        "as many fields",
+    ),
     "duplicate names": (
         "t.csv",
-        f"town,age,town\n{CANARY},1,B\n",
+        f"town,age,town\n{cli_runs.CANARY},1,B\n",
         "two columns have the same name",
     ),
     "no header": (
         "t.csv",
-        f"{CANARY},1,01\nA,2,02\n",
+        f"{cli_runs.CANARY},1,01\nA,2,02\n",
         "the first line must hold the names, in the",
     ),
     "no header, twice the same": (
         "t.csv",
-        f"{CANARY},{CANARY},01\nA,2,02\n",
+        f"{cli_runs.CANARY},{cli_runs.CANARY},01\nA,2,02\n",
         "two columns have the same name",
     ),
-    "latin-1": ("t.csv", f"{HEADER}{CANARY}é,1,01\n".encode("latin-1"), "not UTF-8"),
-    "latin-1 header": ("t.csv", f"town,age,codé\n{CANARY},1,01\n".encode("latin-1"), "not UTF-8"),
-    "utf-16": ("t.csv", f"{HEADER}{CANARY},1,01\n".encode("utf-16"), "save it as"),
-    "NUL in a row": ("t.csv", f"{HEADER}{CANARY}\0,1,01\n", "NUL bytes"),
-    "NUL in the header": ("t.csv", f"to\0wn,age,code\n{CANARY},1,01\n", "NUL bytes"),
-    "open quote": ("t.csv", f'{HEADER}{ROWS}"{CANARY},1,01\n', "quote"),
-    "stray quote": ("t.csv", f'{HEADER}{CANARY}"x"y,1,01\n', "quote"),
-    "no gzip": ("t.csv.gz", HEADER + ROWS, "damaged or not a gzip file"),
+    "latin-1": (
+        "t.csv",
+        f"{cli_runs.HEADER}{cli_runs.CANARY}é,1,01\n".encode("latin-1"),
+        "not UTF-8",
+    ),
+    "latin-1 header": (
+        "t.csv",
+        f"town,age,codé\n{cli_runs.CANARY},1,01\n".encode("latin-1"),
+        "not UTF-8",
+    ),
+    "utf-16": (
+        "t.csv",
+        f"{cli_runs.HEADER}{cli_runs.CANARY},1,01\n".encode("utf-16"),
+        "save it as",
+    ),
+    "NUL in a row": ("t.csv", f"{cli_runs.HEADER}{cli_runs.CANARY}\0,1,01\n", "NUL bytes"),
+    "NUL in the header": ("t.csv", f"to\0wn,age,code\n{cli_runs.CANARY},1,01\n", "NUL bytes"),
+    "open quote": ("t.csv", f'{cli_runs.HEADER}{cli_runs.ROWS}"{cli_runs.CANARY},1,01\n', "quote"),
+    "stray quote": ("t.csv", f'{cli_runs.HEADER}{cli_runs.CANARY}"x"y,1,01\n', "quote"),
+    "no gzip": ("t.csv.gz", cli_runs.HEADER + cli_runs.ROWS, "damaged or not a gzip file"),
     "cut gzip": ("t.csv.gz", GZIPPED[: len(GZIPPED) // 2], "damaged or not a gzip file"),
     "wrong gzip checksum": (
         "t.csv.gz",
-        gzip.compress((HEADER + ROWS).encode())[:-8] + b"\0" * 8,
+        gzip.compress((cli_runs.HEADER + cli_runs.ROWS).encode())[:-8] + b"\0" * 8,
         "damaged",
     ),
     "wrong gzip contents": ("t.csv.gz", GZIPPED[:5000] + b"\xff" * 999 + GZIPPED[5999:], "damaged"),
-    "no parquet": ("t.parquet", HEADER + ROWS, "not a Parquet file"),
+    "no parquet": ("t.parquet", cli_runs.HEADER + cli_runs.ROWS, "not a Parquet file"),
     "cut parquet": ("t.parquet", PARQUET[:-20], "not a Parquet file"),
     "parquet with holes": ("t.parquet", PARQUET[:4] + b"\xff" * 60 + PARQUET[64:], "damaged"),
     "table lacks a column": (
         "t.csv",
-        f"town,age\n{CANARY},1\n",
+        f"town,age\n{cli_runs.CANARY},1\n",
         "the schema has 'code', the table has not",
     ),
     "schema lacks a column": (
         "t.csv",
-        f"town,age,code,pay\n{CANARY},1,01,5\n",
+        f"town,age,code,pay\n{cli_runs.CANARY},1,01,5\n",
         "the table has 'pay', the schema has",
     ),
-    "other capitals": ("t.csv", f"town,Age,code\n{CANARY},1,01\n", "'Age'"),
+    "other capitals": ("t.csv", f"town,Age,code\n{cli_runs.CANARY},1,01\n", "'Age'"),
 }
 
 
@@ -227,8 +240,8 @@ TABLES = {
 @pytest.mark.parametrize(("name", "content", "fragment"), TABLES.values(), ids=TABLES)
 def test_unreadable_tables_fail(name, content, fragment, place):
     if content is not None:
-        put(place / name, content)
-    assert_refused(place, run_arguments(source=name), 1, fragment)
+        cli_runs.write(place / name, content)
+    assert_refused(place, cli_runs.run_arguments(source=name), 1, fragment)
 
 
 BROKEN = {
@@ -247,19 +260,29 @@ BROKEN = {
 @pytest.mark.parametrize(("name", "content", "fragment"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_table_is_refused_before_a_budget_pays(name, content, fragment, place):
     created = ("budget", "create", "b", "--epsilon=2", "--delta=1e-5", "--population=people")
-    assert invoke(*created).code == 0
-    put(place / name, content)
+    assert cli_runs.invoke(*created).code == 0
+    cli_runs.write(place / name, content)
     before = (place / "b").read_bytes()
-    assert_refused(place, run_arguments("--budget", "b", source=name), 1, fragment)
+    assert_refused(place, cli_runs.run_arguments("--budget", "b", source=name), 1, fragment)
     assert (place / "b").read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    "content", [b"", f"{HEADER}{CANARY},1\n".encode(), b"\xff\xfe", f"{CANARY}\n".encode()]
+    "content",
+    [
+        b"",
+        f"{cli_runs.HEADER}{cli_runs.CANARY},1\n".encode(),
+        b"\xff\xfe",
+        f"{cli_runs.CANARY}\n".encode(),
+    ],
 )
 def test_unreadable_standard_input_fails(content, place):
     assert_refused(
-        place, run_arguments(source="-"), 1, "'-': " if b"," in content else "", stdin=content
+        place,
+        cli_runs.run_arguments(source="-"),
+        1,
+        "'-': " if b"," in content else "",
+        stdin=content,
     )
 
 
@@ -267,24 +290,26 @@ def test_unreadable_standard_input_fails(content, place):
 def test_an_empty_directory_is_no_table_and_none_a_schema(place):
     (place / "folder.csv").mkdir()
     (place / "folder.parquet").mkdir()
-    assert_refused(place, run_arguments(source="folder.csv"), 1, "the directory is empty")
-    assert_refused(place, run_arguments(source="folder.parquet"), 1, "the directory is empty")
-    assert_refused(place, run_arguments(schema="folder.csv"), 1, "is a directory")
-    assert_refused(place, run_arguments(output="folder.csv"), 1, "it is a directory")
-    assert_refused(place, run_arguments("--save", "folder.csv"), 1, "it is a directory")
+    assert_refused(place, cli_runs.run_arguments(source="folder.csv"), 1, "the directory is empty")
+    assert_refused(
+        place, cli_runs.run_arguments(source="folder.parquet"), 1, "the directory is empty"
+    )
+    assert_refused(place, cli_runs.run_arguments(schema="folder.csv"), 1, "is a directory")
+    assert_refused(place, cli_runs.run_arguments(output="folder.csv"), 1, "it is a directory")
+    assert_refused(place, cli_runs.run_arguments("--save", "folder.csv"), 1, "it is a directory")
     assert_refused(place, ("show", "folder.csv"), 1, "is a directory")
     assert_refused(place, ("sample", "folder.csv", "-o", "out.csv"), 1, "is a directory")
 
 
 def test_a_file_that_may_not_be_read(place, monkeypatch):
     (place / "loop.csv").symlink_to("loop.csv")
-    assert_refused(place, run_arguments(source="loop.csv"), 1, "symbolic links")
+    assert_refused(place, cli_runs.run_arguments(source="loop.csv"), 1, "symbolic links")
 
     def refuse(*_arguments, **_options):
-        raise PermissionError(13, "Permission denied", f"/secret/{CANARY}")
+        raise PermissionError(13, "Permission denied", f"/secret/{cli_runs.CANARY}")
 
     monkeypatch.setattr(files.Path, "open", refuse)
-    assert_refused(place, run_arguments(), 1, "permission denied")
+    assert_refused(place, cli_runs.run_arguments(), 1, "permission denied")
 
 
 def field(kind, constraints=None, **more):
@@ -305,7 +330,7 @@ SCHEMAS = {
     "nameless": ({"fields": [{"type": "integer"}]}, "give each field a name"),
     "no type": ({"fields": [{"name": "x"}]}, "'x'"),
     "unknown type": ({"fields": [field("geojson")]}, "'geojson' is not supported"),
-    "column twice": ({"fields": [FIELDS[0], FIELDS[0]]}, "'town' appears twice"),
+    "column twice": ({"fields": [cli_runs.FIELDS[0], cli_runs.FIELDS[0]]}, "'town' appears twice"),
     "no levels": ({"fields": [field("string")]}, "constraints.enum is missing"),
     "empty levels": ({"fields": [field("string", {"enum": []})]}, "'x'"),
     "duplicated levels": ({"fields": [field("string", {"enum": ["a", "b", "a"]})]}, "'a'"),
@@ -362,19 +387,19 @@ def test_contradictory_schemas_fail(schema, fragment, place):
     if schema is None:
         (place / "schema.json").unlink()
     else:
-        lay_out(place, table=f"x\n{CANARY}\n", schema=schema)
-    assert_refused(place, run_arguments(), 1, fragment)
+        cli_runs.lay_out(place, table=f"x\n{cli_runs.CANARY}\n", schema=schema)
+    assert_refused(place, cli_runs.run_arguments(), 1, fragment)
     if schema is not None:
-        assert_one_line(invoke("show", "schema.json"), 1)
+        cli_runs.assert_one_line(cli_runs.invoke("show", "schema.json"), 1)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_draft_is_refused_until_it_is_filled_in(kind, place):
-    put(place / "t.parquet", PARQUET)
+    cli_runs.write(place / "t.parquet", PARQUET)
     source = {"csv": "in.csv", "parquet": "t.parquet"}[kind]
-    assert invoke("schema", "draft", source, "-o", "draft.json").code == 0
+    assert cli_runs.invoke("schema", "draft", source, "-o", "draft.json").code == 0
     fragment = {"csv": "the type is not filled in", "parquet": "enum"}[kind]
-    assert_refused(place, run_arguments(source=source, schema="draft.json"), 1, fragment)
+    assert_refused(place, cli_runs.run_arguments(source=source, schema="draft.json"), 1, fragment)
 
 
 EXISTING = {
@@ -387,8 +412,8 @@ EXISTING = {
 @pytest.mark.usefixtures("nothing_paid")
 @pytest.mark.parametrize(("name", "options"), EXISTING.values(), ids=EXISTING)
 def test_nothing_is_replaced_without_force(name, options, place):
-    put(place / name, "old")
-    assert_refused(place, run_arguments(*options), 1, "it exists; pass --force")
+    cli_runs.write(place / name, "old")
+    assert_refused(place, cli_runs.run_arguments(*options), 1, "it exists; pass --force")
     assert (place / name).read_text() == "old"
 
 
@@ -413,38 +438,40 @@ def test_outputs_that_cannot_be_written_are_refused_beforehand(
     output, code, fragment, force, place
 ):
     (place / "link.csv").symlink_to("in.csv")
-    assert_refused(place, run_arguments(*force, output=output), code, fragment)
-    assert (place / "in.csv").read_text() == HEADER + ROWS
+    assert_refused(place, cli_runs.run_arguments(*force, output=output), code, fragment)
+    assert (place / "in.csv").read_text() == cli_runs.HEADER + cli_runs.ROWS
 
 
 def test_a_fifo_is_no_output(place):
     os.mkfifo(place / "pipe.csv")
-    assert_refused(place, run_arguments("--force", output="pipe.csv"), 1, "not an ordinary file")
+    assert_refused(
+        place, cli_runs.run_arguments("--force", output="pipe.csv"), 1, "not an ordinary file"
+    )
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
 def test_a_draft_never_replaces_the_table(force, place):
     assert_refused(place, ("schema", "draft", "in.csv", "-o", "in.csv", *force), 2, "named twice")
-    put(place / "old.json", "old")
+    cli_runs.write(place / "old.json", "old")
     assert_refused(place, ("schema", "draft", "in.csv", "-o", "old.json"), 1, "pass --force")
 
 
 @pytest.mark.usefixtures("nothing_paid")
 def test_the_direct_engine_refuses_a_big_domain_before_anything_is_paid(place):
     names = [f"c{i}" for i in range(9)]
-    lay_out(
+    cli_runs.lay_out(
         place,
-        table=",".join(names) + "\n" + ",".join([CANARY] * 9) + "\n",
+        table=",".join(names) + "\n" + ",".join([cli_runs.CANARY] * 9) + "\n",
         schema=dict.fromkeys(names, 10),
     )
-    assert_refused(place, run_arguments("--engine", "direct"), 1, "1000000000 cells")
+    assert_refused(place, cli_runs.run_arguments("--engine", "direct"), 1, "1000000000 cells")
 
 
 MODELS = {
     "missing": (None, "no such file"),
-    "a table": (f"a,b\n1,{CANARY}\n", "no saved synthesis"),
+    "a table": (f"a,b\n1,{cli_runs.CANARY}\n", "no saved synthesis"),
     "empty": ("", "no saved synthesis"),
-    "a schema": (json.dumps(SCHEMA), "no saved synthesis"),
+    "a schema": (json.dumps(cli_runs.SCHEMA), "no saved synthesis"),
     "parquet": (PARQUET, "no saved synthesis"),
 }
 
@@ -452,7 +479,7 @@ MODELS = {
 @pytest.mark.parametrize(("content", "fragment"), MODELS.values(), ids=MODELS)
 def test_what_is_no_model_cannot_be_sampled(content, fragment, place):
     if content is not None:
-        put(place / "model", content)
+        cli_runs.write(place / "model", content)
     assert_refused(place, ("sample", "model", "-o", "more.csv"), 1, fragment)
 
 
@@ -469,7 +496,7 @@ def test_more_rows_than_can_be_drawn_are_not_sampled(rows, place):
 UNKNOWN = {
     "missing": (None, "no such file"),
     "text": ("hello", "none of these"),
-    "a table": (HEADER + ROWS, ""),
+    "a table": (cli_runs.HEADER + cli_runs.ROWS, ""),
     "parquet": (PARQUET, ""),
     "a number": ("7", ""),
     "deep": ("[" * 100_000, ""),
@@ -481,7 +508,7 @@ UNKNOWN = {
 @pytest.mark.parametrize(("content", "fragment"), UNKNOWN.values(), ids=UNKNOWN)
 def test_show_refuses_files_that_it_does_not_know(content, fragment, place):
     if content is not None:
-        put(place / "file", content)
+        cli_runs.write(place / "file", content)
     assert_refused(
         place, ("show", "file"), 1, fragment.replace("none of these", "give one of these")
     )

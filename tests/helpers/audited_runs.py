@@ -2,7 +2,10 @@
 same answers.
 """
 
+import pytest
+
 from synthdp.audit import FrozenRandomness, Recorder, Replayer, excess, ledger_excess, worst_case
+from synthdp.data import CodedSource
 from synthdp.privacy import Adjacency
 from synthdp.release import Release, RunSettings
 
@@ -12,6 +15,20 @@ PAIRS = {
     "persons": {"max_rows": 3},
 }
 """Neighbours, by the unit of privacy."""
+
+
+def asked_and_paid(released):
+    """How many marginals a run asks the records for, and of how many its ledger knows."""
+    asked = []
+    with pytest.MonkeyPatch.context() as patch:
+        counts = CodedSource.counts_of
+        patch.setattr(
+            CodedSource,
+            "counts_of",
+            lambda self, cliques: asked.extend(cliques) or counts(self, cliques),
+        )
+        events = released().certificate["events"]
+    return len(asked), sum(event.get("n_candidates", 1) for event in events)
 
 
 def problems(case, said, *, asked, **settings):

@@ -2,6 +2,8 @@
 
 from html.parser import HTMLParser
 
+import pytest
+
 
 class Page(HTMLParser):
     """Texts and tags; fails on tags that do not close in order, and on names that come twice."""
@@ -46,6 +48,14 @@ class Page(HTMLParser):
     @property
     def text(self):
         return " ".join(" ".join(self.words).split())
+
+
+def html_of(found, home, **sizes):
+    """The page of an evaluation, with constants of a module set so that it is small."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name, size in sizes.items():
+            patched.setattr(home, name, size)
+        return found.to_html()
 
 
 def assert_says_first_that_it_is_not_private(words, warning):

@@ -26,3 +26,10 @@ _QUICK = {
 
 def quick_engine(name):
     return _QUICK.get(name) or engine_named(name)
+
+
+def each_of(engines):
+    """A fixture called ``engine``: one of these at a time."""
+    return pytest.fixture(params=engines, ids=lambda engine: engine.name)(
+        lambda request: request.param
+    )

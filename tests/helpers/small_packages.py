@@ -166,3 +166,14 @@ def rows_of(found, tables, *, hash_key, n_at_once=None):
         for start in range(0, max(len(rows), 1), n_rows):
             reader.add(rows.iloc[start : start + n_rows])
     return LinkedRows(found.tables, readers, "root", hash_key=hash_key)
+
+
+def largest_move(whole, fewer):
+    """By how much fewer rows move the counts of any view, as a share of what is charged for.
+
+    Both are counts by the label of a view, with the most that a root may move them; rows that are
+    gone only make counts smaller.
+    """
+    moves = {label: whole[label][0] - counts for label, (counts, _) in fewer.items()}
+    assert all(moved.min() >= 0 for moved in moves.values()), moves
+    return max(moves[label].sum() / most for label, (_, most) in fewer.items())

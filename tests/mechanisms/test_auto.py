@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core import Constraint, Domain, ParameterError, Workload
+from synthdp.core import Constraint, Domain, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, JunctionTree, LayeredConsistencyEngine
 from synthdp.mechanisms import Auto, Independent, Task
@@ -260,28 +260,6 @@ def test_looks_at_no_more_than_its_limit():
     table = private(planted())
     model = release(table, mechanism=Auto(max_candidates=20))
     assert [found["looked_at"] for found in model.findings["rounds"]] == [15, 20]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"one_way_share": 0.0},
-        {"one_way_share": 0.95, "score_share": 0.025},
-        {"score_share": 0.5},
-        {"score_share": float("nan")},
-        {"first_share": 0.0},
-        {"first_share": 1.5},
-        {"max_noise_share": 0.0},
-        {"max_noise_share": float("nan")},
-        {"relative_model_error": -1.0},
-        {"relative_model_error": float("nan")},
-        {"max_cells": 0},
-        {"max_candidates": 0},
-    ],
-)
-def test_refuses_parameters_out_of_range(arguments):
-    with pytest.raises(ParameterError, match="auto: "):
-        Auto(**arguments)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.homes import home
 
-from synthdp.core import Domain, ParameterError, Workload
+from synthdp.core import Domain, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, JunctionTree, TreeGrowth
 from synthdp.mechanisms import CliqueTree, Task
@@ -72,18 +72,3 @@ def test_planning_ends_when_many_cliques_did_not_fit(most, n_refused, monkeypatc
     _, measured = released((4,) * 8, rows, CliqueTree(max_cells=300))
     assert np.isinf(sizes).sum() == n_refused  # of each of the five penalties for size
     assert any(len(clique) > 1 for clique in measured)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"max_cells": 0},
-        {"one_way_share": 0.0},
-        {"one_way_share": float("nan")},
-        {"selection_share": -0.1},
-        {"one_way_share": 0.6, "selection_share": 0.4},
-    ],
-)
-def test_refuses_parameters_out_of_range(arguments):
-    with pytest.raises(ParameterError, match="clique-tree: "):
-        CliqueTree(**arguments)

@@ -224,22 +224,6 @@ def test_merged_rare_levels_leaves_a_single_rare_level_alone():
     assert merged_rare_levels(one_way, 3.0).groups["a"].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"one_way_share": 0.0},
-        {"one_way_share": float("nan")},
-        {"selection_share": -0.1},
-        {"one_way_share": 0.6, "selection_share": 0.4},
-        {"rare_threshold": -1.0},
-        {"rare_threshold": float("nan")},
-    ],
-)
-def test_mst_refuses_parameters_out_of_range(arguments):
-    with pytest.raises(ParameterError, match="mst: "):
-        MST(**arguments)
-
-
 @pytest.mark.parametrize("name", ["gaussian", "mwem"])
 def test_marginals_too_large_to_measure_are_refused_before_anything_is_paid_for(name):
     table = private_table((200, 200, 200, 200), 10)
@@ -247,3 +231,81 @@ def test_marginals_too_large_to_measure_are_refused_before_anything_is_paid_for(
     with pytest.raises(ParameterError, match="1600000000 cells"):
         mechanism_named(name).release(table, Task(workload=workload, engine=GraphicalModelEngine()))
     assert table.ledger.spent == 0
+
+
+REFUSED = {
+    "clique-tree": [
+        {"max_cells": 0},
+        {"one_way_share": 0.0},
+        {"one_way_share": float("nan")},
+        {"selection_share": -0.1},
+        {"one_way_share": 0.6, "selection_share": 0.4},
+    ],
+    "privmrf": [
+        {"one_way_share": 0.0},
+        {"graph_share": float("nan")},
+        {"scoring_share": 0.9},
+        {"theta": 0.0},
+        {"refined_per_column": float("inf")},
+        {"size_penalty": -0.1},
+        {"rounds": 0},
+        {"max_attributes": 0},
+        {"max_scored": 0},
+        {"max_cells": 0},
+        {"max_clique_cells": 0},
+    ],
+    "mwem": [
+        {"rounds": 0},
+        {"selection_share": 0.0},
+        {"selection_share": 1.0},
+        {"total_share": float("nan")},
+    ],
+    "privbayes": [
+        {"degree": 0},
+        {"max_cells": 0},
+        {"max_candidates": 0},
+        {"theta": 0.0},
+        {"theta": float("nan")},
+        {"one_way_share": 0.0},
+        {"selection_share": 1.0},
+    ],
+    "auto": [
+        {"one_way_share": 0.0},
+        {"one_way_share": 0.95, "score_share": 0.025},
+        {"score_share": 0.5},
+        {"score_share": float("nan")},
+        {"first_share": 0.0},
+        {"first_share": 1.5},
+        {"max_noise_share": 0.0},
+        {"max_noise_share": float("nan")},
+        {"relative_model_error": -1.0},
+        {"relative_model_error": float("nan")},
+        {"max_cells": 0},
+        {"max_candidates": 0},
+    ],
+    "mst": [
+        {"one_way_share": 0.0},
+        {"one_way_share": float("nan")},
+        {"selection_share": -0.1},
+        {"one_way_share": 0.6, "selection_share": 0.4},
+        {"rare_threshold": -1.0},
+        {"rare_threshold": float("nan")},
+    ],
+    "mwem-pgm": [
+        {"rounds": 0},
+        {"selection_share": 0.0},
+        {"selection_share": 1.0},
+        {"total_share": float("nan")},
+    ],
+}
+"""Parameters out of range, by mechanism."""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [(name, each) for name, several in REFUSED.items() for each in several],
+    ids=str,
+)
+def test_parameters_out_of_range_are_refused(name, arguments):
+    with pytest.raises(ParameterError, match=f"{name}: "):
+        type(mechanism_named(name))(**arguments)

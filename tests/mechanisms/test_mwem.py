@@ -110,20 +110,6 @@ def test_mwem_pgm_keeps_its_junction_tree_small():
     assert JunctionTree.covering(table.domain, cliques).n_cells() <= 600
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"rounds": 0},
-        {"selection_share": 0.0},
-        {"selection_share": 1.0},
-        {"total_share": float("nan")},
-    ],
-)
-def test_refuses_parameters_out_of_range(mechanism, arguments):
-    with pytest.raises(ParameterError, match=f"{mechanism.name}: "):
-        mechanism(**arguments)
-
-
 def test_mwem_pgm_refuses_a_tree_without_cells():
     with pytest.raises(ParameterError, match="max_cells"):
         MWEMPGM(max_cells=0)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from synthdp.core import Domain, LinearMeasurement, ParameterError, Workload
+from synthdp.core import Domain, LinearMeasurement, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, JunctionTree
 from synthdp.mechanisms import PrivBayes, Task, independent_families, with_most_parents
@@ -119,20 +119,3 @@ def test_estimates_of_families_are_products_of_parents_and_child():
 def test_of_nested_sets_of_parents_the_largest_stays():
     kept = with_most_parents([("a", "z"), ("b", "z"), ("c", "z"), ("a", "b", "z"), ("a", "y")])
     assert kept == [("c", "z"), ("a", "b", "z"), ("a", "y")]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"degree": 0},
-        {"max_cells": 0},
-        {"max_candidates": 0},
-        {"theta": 0.0},
-        {"theta": float("nan")},
-        {"one_way_share": 0.0},
-        {"selection_share": 1.0},
-    ],
-)
-def test_refuses_parameters_out_of_range(arguments):
-    with pytest.raises(ParameterError, match="privbayes: "):
-        PrivBayes(**arguments)

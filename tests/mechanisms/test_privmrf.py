@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.private_tables import private_table
 
-from synthdp.core import Constraint, ParameterError, Workload
+from synthdp.core import Constraint, Workload
 from synthdp.inference import GraphicalModelEngine, JunctionTree
 from synthdp.mechanisms import PrivMRF, Task
 from synthdp.privacy import ScoresEvent
@@ -146,24 +146,3 @@ def test_columns_of_constraints_are_in_the_graph_and_obeyed():
     assert [m.clique for m in after_columns(table) if len(m.clique) > 1] == [("x0", "x3")]
     drawn = model.sample(500, seed=0)
     assert not ((drawn[0] == 2) & (drawn[3] == 2)).any()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"one_way_share": 0.0},
-        {"graph_share": float("nan")},
-        {"scoring_share": 0.9},
-        {"theta": 0.0},
-        {"refined_per_column": float("inf")},
-        {"size_penalty": -0.1},
-        {"rounds": 0},
-        {"max_attributes": 0},
-        {"max_scored": 0},
-        {"max_cells": 0},
-        {"max_clique_cells": 0},
-    ],
-)
-def test_refuses_parameters_out_of_range(arguments):
-    with pytest.raises(ParameterError, match="privmrf: "):
-        PrivMRF(**arguments)

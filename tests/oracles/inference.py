@@ -8,6 +8,7 @@ from scipy.optimize import nnls
 from synthdp.core import Domain, LinearMeasurement
 from synthdp.inference import FitStatus, JunctionTree, MarkovRandomField
 
+SEEDS = st.integers(0, 2**32 - 1)
 STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 
 

@@ -78,15 +78,14 @@ def loss_of(problem, model):
     )
 
 
-def least_loss_of(problem):
-    """The least loss of a distribution over the possible rows [Lawson & Hanson 1974, ch. 23]; it
-    can be reached.
+def corners_of(domain, measurements, possible):
+    """What measurements leave of all records in one possible cell, in units of noise: a column a
+    cell. The least loss of a distribution is that of the point of their hull that is nearest to 0.
     """
-    domain = problem.domain
-    cells = np.indices(domain.shape).reshape(len(domain), -1)[:, problem.possible]
-    total = estimate_total(problem.measurements)
+    cells = np.indices(domain.shape).reshape(len(domain), -1)[:, possible]
+    total = estimate_total(measurements)
     parts = []
-    for measurement in combined_measurements(domain, problem.measurements):
+    for measurement in combined_measurements(domain, measurements):
         shape = measurement.values.shape
         columns = [cells[domain.index(name)] for name in measurement.clique]
         index = (
@@ -96,8 +95,14 @@ def least_loss_of(problem):
             np.arange(measurement.values.size)[:, None] == index
         ) - measurement.values.reshape(-1, 1)
         parts.append(table / np.sqrt(measurement.variance).reshape(-1, 1))
-    corners = np.vstack(parts)
-    scale, best = 1.0, np.inf
+    return np.vstack(parts)
+
+
+def least_loss(corners):
+    """The loss of the point of a hull that is nearest to 0, and a lower bound of it [Lawson & Hanson
+    1974, ch. 23]; found once more at the size of what is left.
+    """
+    scale, best, bound = 1.0, np.inf, 0.0
     for _ in range(3):
         weights, _ = nnls(
             np.vstack([corners * scale, np.ones(corners.shape[1])]), np.eye(len(corners) + 1)[-1]
@@ -105,5 +110,18 @@ def least_loss_of(problem):
         if weights.sum() > 0:
             point = corners @ weights / weights.sum()
             best = min(best, 0.5 * float(point @ point))
+            if point.any():
+                bound = max(
+                    bound,
+                    0.5 * max(0.0, float((point @ corners).min())) ** 2 / float(point @ point),
+                )
         scale = 1.0 / np.sqrt(2 * best + 1e-12)
+    return best, bound
+
+
+def least_loss_of(problem):
+    """The least loss of a distribution over the possible rows [Lawson & Hanson 1974, ch. 23]; it
+    can be reached.
+    """
+    best, _ = least_loss(corners_of(problem.domain, problem.measurements, problem.possible))
     return best

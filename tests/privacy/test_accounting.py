@@ -84,15 +84,15 @@ def test_rho_against_mpmath(convert, delta_of, epsilon, delta):
         assert delta_of(rho, epsilon) <= delta < delta_of(rho * MORE, epsilon)
 
 
+def assert_largest(rho, log_delta_of, epsilon, delta):
+    """The budget has no larger delta, by sixty digits, and a little more of it has."""
+    assert log_delta_of(rho, epsilon) <= Decimal(delta).ln() < log_delta_of(rho * MORE, epsilon)
+
+
 @settings(max_examples=30, deadline=None)
 @given(epsilon=EPSILONS, delta=DELTAS)
 def test_zcdp_rho_against_sixty_digits(epsilon, delta):
-    rho = zcdp_rho(epsilon=epsilon, delta=delta)
-    assert (
-        log_delta_infimum(rho, epsilon)
-        <= Decimal(delta).ln()
-        < log_delta_infimum(rho * MORE, epsilon)
-    )
+    assert_largest(zcdp_rho(epsilon=epsilon, delta=delta), log_delta_infimum, epsilon, delta)
 
 
 @settings(max_examples=30, deadline=None)
@@ -102,12 +102,7 @@ def test_zcdp_rho_against_sixty_digits(epsilon, delta):
 )  # epsilon / mu and mu / 2 nearly cancel
 @example(epsilon=187090706.71134964, delta=0.07587498729989794)
 def test_gdp_rho_against_sixty_digits(epsilon, delta):
-    rho = gdp_rho(epsilon=epsilon, delta=delta)
-    assert (
-        gdp_log_delta_digits(rho, epsilon)
-        <= Decimal(delta).ln()
-        < gdp_log_delta_digits(rho * MORE, epsilon)
-    )
+    assert_largest(gdp_rho(epsilon=epsilon, delta=delta), gdp_log_delta_digits, epsilon, delta)
 
 
 @pytest.mark.parametrize(

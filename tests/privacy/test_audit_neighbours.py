@@ -8,18 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers import tables as small
 from helpers.homes import home
-from helpers.tables import (
-    CLIQUES,
-    DOMAIN,
-    MERGING,
-    ROWS,
-    estimates_of,
-    exact,
-    private,
-    rows_of,
-    tables,
-)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import Seeded
@@ -57,7 +47,7 @@ def run_recorded(rows, adjacency, requests, monkeypatch, accounting=Accounting.Z
     with monkeypatch.context() as patch:
         patch.setattr(private_table, "exponential_mechanism", record_selection)
         patch.setattr(queryable, "gaussian_noise", record_noise)
-        table = private(rows, adjacency, Seeded(11), accounting=accounting)
+        table = small.private(rows, adjacency, Seeded(11), accounting=accounting)
         answers = [request(table) for request in requests]
     return table, answers, exponents, draws
 
@@ -87,7 +77,7 @@ def audit(rows, other, adjacency, requests, monkeypatch, accounting=Accounting.Z
         if next(noise) != (event.sigma_squared, np.size(cells(answer))):
             found.add("the noise is not what the event says")
         if isinstance(event, MarginalEvent):
-            truths = [exact(answer.clique, r, answer.coarsening) for r in (rows, other)]
+            truths = [small.exact(answer.clique, r, answer.coarsening) for r in (rows, other)]
             found.update(
                 marginal_violations(event, answer.values - answer_.values, truths[0] - truths[1])
             )
@@ -120,7 +110,7 @@ def scores_violations(event, moves):
 
 
 def score_of(cliques, numbers, coarsening, **weighting):
-    domain = coarsening.domain(DOMAIN) if coarsening else DOMAIN
+    domain = coarsening.domain(small.DOMAIN) if coarsening else small.DOMAIN
     return MarginalL1Error(
         {c: np.resize(numbers, domain.project(c).shape) for c in cliques}, coarsening, **weighting
     )
@@ -129,30 +119,37 @@ def score_of(cliques, numbers, coarsening, **weighting):
 def gaussian_requests(numbers):
     measures = [
         lambda table, c=c, m=m: table.measure(c, rho=Fraction(1, 3), coarsening=m)
-        for c in CLIQUES
-        for m in (None, MERGING)
+        for c in small.CLIQUES
+        for m in (None, small.MERGING)
     ]
-    scores = [score_of(CLIQUES, numbers, m) for m in (None, MERGING)]
+    scores = [score_of(small.CLIQUES, numbers, m) for m in (None, small.MERGING)]
     return [
         *measures,
-        *(lambda table, s=s: table.scores(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores),
+        *(
+            lambda table, s=s: table.scores(small.CLIQUES, score=s, rho=Fraction(1, 50))
+            for s in scores
+        ),
     ]
 
 
 def all_requests(numbers):
     weighting = {
-        "weights": {c: 0.3 + abs(x) for c, x in zip(CLIQUES, numbers, strict=False)},
-        "penalties": dict(zip(CLIQUES, reversed(numbers), strict=False)),
+        "weights": {c: 0.3 + abs(x) for c, x in zip(small.CLIQUES, numbers, strict=False)},
+        "penalties": dict(zip(small.CLIQUES, reversed(numbers), strict=False)),
     }
-    scores = [score_of(CLIQUES, numbers, m, **w) for m in (None, MERGING) for w in ({}, weighting)]
+    scores = [
+        score_of(small.CLIQUES, numbers, m, **w)
+        for m in (None, small.MERGING)
+        for w in ({}, weighting)
+    ]
     selections = (
-        lambda table, s=s: table.select(CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores
+        lambda table, s=s: table.select(small.CLIQUES, score=s, rho=Fraction(1, 50)) for s in scores
     )
     return [*gaussian_requests(numbers), *selections]
 
 
 @settings(max_examples=40, deadline=None)
-@given(rows=tables, row=rows_of, numbers=estimates_of)
+@given(rows=small.tables, row=small.rows_of, numbers=small.estimates_of)
 def test_audit_adding_a_record(rows, row, numbers):
     with pytest.MonkeyPatch.context() as patch:
         assert (
@@ -166,7 +163,11 @@ def test_audit_adding_a_record(rows, row, numbers):
 
 
 @settings(max_examples=40, deadline=None)
-@given(rows=st.lists(rows_of, min_size=1, max_size=12), row=rows_of, numbers=estimates_of)
+@given(
+    rows=st.lists(small.rows_of, min_size=1, max_size=12),
+    row=small.rows_of,
+    numbers=small.estimates_of,
+)
 def test_audit_replacing_a_record(rows, row, numbers):
     with pytest.MonkeyPatch.context() as patch:
         assert (
@@ -182,13 +183,13 @@ def test_audit_replacing_a_record(rows, row, numbers):
 
 def test_adding_a_record_moves_one_cell_by_one():
     row = (2, 1, 3)
-    for clique in CLIQUES:
+    for clique in small.CLIQUES:
         one, two = (
-            private(rows, randomness=Seeded(5)).measure(clique, rho=0.1)
-            for rows in (ROWS, [*ROWS, row])
+            small.private(rows, randomness=Seeded(5)).measure(clique, rho=0.1)
+            for rows in (small.ROWS, [*small.ROWS, row])
         )
         one_hot = np.zeros(one.values.shape)
-        one_hot[tuple(row[DOMAIN.index(name)] for name in clique)] = 1
+        one_hot[tuple(row[small.DOMAIN.index(name)] for name in clique)] = 1
         assert np.array_equal(two.values - one.values, one_hot)
 
 

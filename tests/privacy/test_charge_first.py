@@ -1,10 +1,10 @@
 """Every request pays before the records are touched, and what is refused costs nothing."""
 
 from fractions import Fraction
-from math import inf, nan
 
 import numpy as np
 import pytest
+from helpers.bad_rhos import BAD_RHOS
 from helpers.tables import BOTH, CLIQUES, DOMAIN, MERGING, ledger, private, untouchable, zero_score
 from oracles.privacy import UntouchableSource
 
@@ -22,21 +22,6 @@ def requests(table):
 
 
 N_GAUSSIAN = 4
-BAD_RHOS = [
-    0,
-    0.0,
-    -0.0,
-    -1,
-    nan,
-    inf,
-    -inf,
-    Fraction(0),
-    Fraction(-1, 2),
-    False,
-    10**400,
-    Fraction(10**400),
-    np.float64(nan),
-]
 
 
 @pytest.mark.parametrize(

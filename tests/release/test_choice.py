@@ -1,20 +1,21 @@
 """Private choice among models of one release: what it takes, what it costs, and what it tells."""
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from typing import final
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers import audited_runs
+from helpers.chosen_runs import LEVELS, SCHEMA, people
 from helpers.cli_runs import invoke
 from helpers.homes import home
 from helpers.non_interference import differences, of_call, replayed
 from helpers.stopped_runs import stops
 
 import synthdp
+from synthdp import privacy
 from synthdp.core import Domain, ParameterError, PrivacyError, all_k_way
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import (
@@ -24,35 +25,13 @@ from synthdp.inference import (
     MixtureEngine,
     MixtureModel,
 )
-from synthdp.privacy import (
-    Adjacency,
-    MarginalL1Error,
-    PrivacyLedger,
-    PrivacyUnit,
-    PrivateTable,
-    ScoresEvent,
-)
 from synthdp.release import ENGINES, candidates_of, chosen_place, labelled
 from synthdp.report import choice_line
 
 N = 1500
-LEVELS = {"a": 3, "b": 4, "c": 2}
-SCHEMA = {
-    "fields": [
-        {"name": name, "type": "integer", "constraints": {"enum": list(range(n)), "required": True}}
-        for name, n in LEVELS.items()
-    ]
-}
 RUN = {"epsilon": 20.0, "delta": 1e-6, "mechanism": "mst", "quality_share": 0}
 WRONG = {"engine": "columns", "choose": ["graphical-model"]}
 """A default that is far off, as all columns hang together, beside one that is right."""
-
-
-def people(n=N, seed=3):
-    rng = np.random.default_rng(seed)
-    a = rng.integers(3, size=n)
-    b = np.where(rng.random(n) < 0.7, a, rng.integers(4, size=n))
-    return pd.DataFrame({"a": a, "b": b, "c": (a > 0).astype(int)})
 
 
 @cache
@@ -62,7 +41,7 @@ def of_a_wrong_default():
 
 
 def released(frame=None, **options):
-    return synthdp.synthesize(people() if frame is None else frame, SCHEMA, **(RUN | options))
+    return synthdp.synthesize(people(N) if frame is None else frame, SCHEMA, **(RUN | options))
 
 
 def scores_of(synthesis):
@@ -83,7 +62,7 @@ def test_a_default_that_is_wrong_is_left_and_one_that_is_right_stays():
 
 
 def test_errors_are_those_of_the_tables_that_models_draw():
-    real, synthesis = people(), of_a_wrong_default()
+    real, synthesis = people(N), of_a_wrong_default()
     choice = synthesis.certificate["choice"]
     assert [each["engine"] for each in choice["candidates"]] == ["columns", "graphical-model"]
     for each in choice["candidates"]:
@@ -213,39 +192,26 @@ def test_all_of_it_is_charged_by_its_sensitivity(options, sensitivity):
     assert sum(event["rho"] for event in scores) == pytest.approx(0.02 * accounted["rho_budget"])
 
 
-def asked_and_paid(**options):
-    """How many marginals the records were asked for, and how many the ledger knows of."""
-    asked = []
-    with pytest.MonkeyPatch.context() as patch:
-        counts = CodedSource.counts_of
-        patch.setattr(
-            CodedSource,
-            "counts_of",
-            lambda self, cliques: asked.extend(cliques) or counts(self, cliques),
-        )
-        events = released(**WRONG, **options).certificate["events"]
-    return len(asked), sum(event.get("n_candidates", 1) for event in events)
-
-
 def test_nothing_is_asked_without_an_event():
-    asked, paid = asked_and_paid(mechanism="gaussian")
+    asked, paid = audited_runs.asked_and_paid(partial(released, **WRONG, mechanism="gaussian"))
     assert asked == paid > 0
 
 
 def test_a_choice_that_is_not_paid_for_is_found(monkeypatch):
-    charge = PrivacyLedger.charge
+    charge = privacy.PrivacyLedger.charge
 
     def forget(self, event):
-        if not isinstance(event, ScoresEvent):
+        if not isinstance(event, privacy.ScoresEvent):
             charge(self, event)
 
-    monkeypatch.setattr(PrivacyLedger, "charge", forget)
-    asked, paid = asked_and_paid(mechanism="gaussian")
+    monkeypatch.setattr(privacy.PrivacyLedger, "charge", forget)
+    asked, paid = audited_runs.asked_and_paid(partial(released, **WRONG, mechanism="gaussian"))
     assert asked > paid
 
 
 @pytest.mark.parametrize(
-    ("adjacency", "claimed"), [(Adjacency.ADD_REMOVE, 1.0), (Adjacency.REPLACE_ONE, 2.0)]
+    ("adjacency", "claimed"),
+    [(privacy.Adjacency.ADD_REMOVE, 1.0), (privacy.Adjacency.REPLACE_ONE, 2.0)],
 )
 def test_no_neighbour_moves_a_score_by_more_than_is_claimed(adjacency, claimed):
     """Brute force over all neighbours of small tables. The claim is reached, so that half of it is
@@ -255,16 +221,18 @@ def test_no_neighbour_moves_a_score_by_more_than_is_claimed(adjacency, claimed):
     cliques = [*all_k_way(domain.attributes, 2), *all_k_way(domain.attributes, 3)]
     rows = list(np.ndindex(2, 3, 2))
     rng = np.random.default_rng(1)
-    ledger = PrivacyLedger(epsilon=1, delta=1e-6, adjacency=adjacency)
+    ledger = privacy.PrivacyLedger(epsilon=1, delta=1e-6, adjacency=adjacency)
     largest = 0.0
     for _ in range(4):
         table = [rows[place] for place in rng.integers(len(rows), size=5)]
         estimate = rng.uniform(0, 2, (2, 3, 2))
-        score = MarginalL1Error({clique: _summed(estimate, domain, clique) for clique in cliques})
+        score = privacy.MarginalL1Error(
+            {clique: _summed(estimate, domain, clique) for clique in cliques}
+        )
         before = _score(score, table, domain, cliques)
         without = [table[:place] + table[place + 1 :] for place in range(5)]
         others = [[*table, row] for row in rows] + without
-        if adjacency is Adjacency.REPLACE_ONE:
+        if adjacency is privacy.Adjacency.REPLACE_ONE:
             others = [[*rest, row] for rest in without for row in rows]
         moved = [abs(_score(score, other, domain, cliques) - before) for other in others]
         assert score.sensitivity(cliques, ledger.unit) == claimed
@@ -290,30 +258,33 @@ def _score(score, rows, domain, cliques):
     return np.mean([np.mean(each) for each in by_size])
 
 
-def audited(case):
+OF_ENGINES = {"mechanism": "gaussian", "engine": "columns", "choose": "direct"}
+OF_MECHANISMS = {"mechanism": "independent,gaussian"}
+BOTH = pytest.mark.parametrize(
+    "choice_of", [OF_ENGINES, OF_MECHANISMS], ids=["engines", "mechanisms"]
+)
+
+
+def audited(case, choice_of):
     """What the audit says of a choice, and of the same with a neighbour's answers."""
     found, choice = audited_runs.problems(
-        case,
-        "choice",
-        asked="Scores",
-        mechanism="gaussian",
-        engine="columns",
-        choose="direct",
-        quality_share=0,
+        case, "choice", asked="Scores", quality_share=0, **choice_of
     )
     assert len(choice["candidates"]) == 2
     return found
 
 
+@BOTH
 @pytest.mark.parametrize("case", audited_runs.PAIRS)
-def test_the_audit_finds_nothing(case):
-    assert audited(case) == []
+def test_the_audit_finds_nothing(case, choice_of):
+    assert audited(case, choice_of) == []
 
 
+@BOTH
 @pytest.mark.parametrize("case", ["replace-one", "persons"])
-def test_a_sensitivity_of_one_record_is_noticed_where_it_is_more(monkeypatch, case):
-    monkeypatch.setattr(PrivacyUnit, "marginal_l1", property(lambda _unit: 1))
-    assert audited(case)
+def test_a_sensitivity_of_one_record_is_noticed_where_it_is_more(monkeypatch, case, choice_of):
+    monkeypatch.setattr(privacy.PrivacyUnit, "marginal_l1", property(lambda _unit: 1))
+    assert audited(case, choice_of)
 
 
 # ---- what it tells
@@ -342,7 +313,7 @@ def test_a_choice_by_the_records_themselves_is_found(tmp_path, monkeypatch):
             for clique, table in zip(candidates, counts, strict=True)
         }
 
-    monkeypatch.setattr(home(PrivateTable).PrivateTable, "scores", exact)
+    monkeypatch.setattr(home(privacy.PrivateTable).PrivateTable, "scores", exact)
     with pytest.raises(AssertionError):
         test_a_replay_tells_nothing_of_the_records(tmp_path)
 
@@ -379,7 +350,7 @@ def test_a_run_that_goes_on_chooses_the_same(tmp_path):
 def test_quality_is_of_the_model_that_was_taken():
     synthesis = released(**WRONG, quality_share=0.1)
     drawn, quality = synthesis.sample(seed=0), synthesis.quality
-    pairs = [_distance(people(), drawn, columns) for columns in combinations(LEVELS, 2)]
+    pairs = [_distance(people(N), drawn, columns) for columns in combinations(LEVELS, 2)]
     assert abs(quality["pairs"]["error"] - np.mean(pairs)) < 7 * quality["pairs"]["stddev"]
     assert np.mean(pairs) < 0.1
 
@@ -399,7 +370,7 @@ def test_a_model_of_columns_is_kept_replicated_and_replaced(tmp_path):
 
 def test_parameters_of_what_was_chosen_are_those_of_replicates(tmp_path):
     """With its default parameters the mixture follows what one component cannot."""
-    assert (people()["a"] == people()["b"]).mean() > 0.7
+    assert (people(N)["a"] == people(N)["b"]).mean() > 0.7
     one = MixtureEngine(n_components=1)
     synthesis = released(engine=one, choose=[MixtureEngine(n_components=2, seed=3)])
     assert synthesis.certificate["engine"]["parameters"] == {"n_components": 2, "seed": 3}
@@ -439,7 +410,7 @@ def test_whoever_asks_which_engines_there_are_is_told_of_all_that_have_a_name():
 
 def test_the_shell_says_what_was_chosen(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    people().to_csv("in.csv", index=False)
+    people(N).to_csv("in.csv", index=False)
     synthdp.Schema.from_dict(SCHEMA).save("schema.json")
     budget = ("--epsilon", "20", "--delta", "1e-6", "--mechanism", "mst", "--engine", "columns")
     arguments = ("run", "in.csv", "-s", "schema.json", "-o", "out.csv", *budget)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import audited_runs
+from helpers.chosen_runs import LEVELS, SCHEMA, people
 from helpers.cli_runs import invoke
 from helpers.homes import home
 from helpers.non_interference import differences, of_call, replayed
@@ -14,32 +15,17 @@ from helpers.stopped_runs import stops
 
 import synthdp
 from synthdp.core import ParameterError, PrivacyError
-from synthdp.data import CodedSource
 from synthdp.inference import MixtureEngine
 from synthdp.mechanisms import MST, Auto, Gaussian, Independent, Mechanism, Several, TablePart
-from synthdp.privacy import Accounting, PrivacyLedger, PrivacyUnit, ScoresEvent
+from synthdp.privacy import Accounting, PrivacyLedger, ScoresEvent
 from synthdp.release import chosen_model
 
 N = 1000
-LEVELS = {"a": 3, "b": 4, "c": 2}
-SCHEMA = {
-    "fields": [
-        {"name": name, "type": "integer", "constraints": {"enum": list(range(n)), "required": True}}
-        for name, n in LEVELS.items()
-    ]
-}
 RUN = {"epsilon": 20.0, "delta": 1e-6, "quality_share": 0, "mechanism": "independent, gaussian"}
 
 
-def people(n=N):
-    rng = np.random.default_rng(3)
-    a = rng.integers(3, size=n)
-    b = np.where(rng.random(n) < 0.7, a, rng.integers(4, size=n))
-    return pd.DataFrame({"a": a, "b": b, "c": (a > 0).astype(int)})
-
-
 def released(frame=None, **options):
-    return synthdp.synthesize(people() if frame is None else frame, SCHEMA, **(RUN | options))
+    return synthdp.synthesize(people(N) if frame is None else frame, SCHEMA, **(RUN | options))
 
 
 @pytest.fixture
@@ -176,22 +162,8 @@ def test_all_are_gaussian_or_none_is():
         released(mechanism="gaussian,mst", accounting="gdp")
 
 
-def asked_and_paid():
-    """How many marginals the records were asked for, and how many the ledger knows of."""
-    asked = []
-    with pytest.MonkeyPatch.context() as patch:
-        counts = CodedSource.counts_of
-        patch.setattr(
-            CodedSource,
-            "counts_of",
-            lambda self, cliques: asked.extend(cliques) or counts(self, cliques),
-        )
-        events = released().certificate["events"]
-    return len(asked), sum(event.get("n_candidates", 1) for event in events)
-
-
 def test_nothing_is_asked_without_an_event():
-    asked, paid = asked_and_paid()
+    asked, paid = audited_runs.asked_and_paid(released)
     assert asked == paid > 0
 
 
@@ -205,7 +177,7 @@ def test_a_part_that_is_not_paid_for_is_found(monkeypatch, forgotten):
 
     monkeypatch.setattr(PrivacyLedger, "charge", forget)
     try:
-        asked, paid = asked_and_paid()
+        asked, paid = audited_runs.asked_and_paid(released)
     except ParameterError:
         return  # nothing was measured, as far as the run knows
     assert asked > paid
@@ -232,25 +204,6 @@ def test_what_is_left_over_goes_to_the_next():
     first, second = seen
     # A third of all, then half of what is left of it.
     assert second == (3 * first - first / 2) / 2
-
-
-def audited(case):
-    found, choice = audited_runs.problems(
-        case, "choice", asked="Scores", mechanism="independent,gaussian", quality_share=0
-    )
-    assert len(choice["candidates"]) == 2
-    return found
-
-
-@pytest.mark.parametrize("case", audited_runs.PAIRS)
-def test_the_audit_finds_nothing(case):
-    assert audited(case) == []
-
-
-@pytest.mark.parametrize("case", ["replace-one", "persons"])
-def test_a_sensitivity_of_one_record_is_noticed_where_it_is_more(monkeypatch, case):
-    monkeypatch.setattr(PrivacyUnit, "marginal_l1", property(lambda _unit: 1))
-    assert audited(case)
 
 
 # ---- what it tells
@@ -313,7 +266,7 @@ def test_published_totals_go_with_several():
 
 def test_the_shell_takes_names_with_commas(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    people().to_csv("in.csv", index=False)
+    people(N).to_csv("in.csv", index=False)
     synthdp.Schema.from_dict(SCHEMA).save("schema.json")
     outcome = invoke(
         *("run", "in.csv", "-s", "schema.json", "-o", "out.csv", "--epsilon", "20"),

@@ -130,17 +130,8 @@ def test_certificate_says_what_a_release_must_say(synthesis):
 
 def release(frame, schema, *, seed, mechanism="mst"):
     public = Schema.from_dict(schema).reordered(frame.columns)
-    run = Release(
-        schema=public,
-        settings=RunSettings(
-            epsilon=1,
-            delta=1e-6,
-            mechanism=mechanism,
-            engine="graphical-model",
-            adjacency="add-remove",
-        ),
-        randomness=Seeded(seed),
-    )
+    settings = RunSettings(epsilon=1, delta=1e-6, mechanism=mechanism, engine="graphical-model")
+    run = Release(schema=public, settings=settings, randomness=Seeded(seed))
     return run.of(CodedSource(encode(frame, public)))
 
 

@@ -10,32 +10,20 @@ N_RUNS = 2000
 
 def add_audit(commands: Commands) -> None:
     """Add ``synthdp audit``."""
-    parser = command(
-        commands,
-        "audit",
-        "play the worst-case game: how much many releases prove of epsilon; opens no private data",
-    )
+    parser = command(commands, "audit")
     parser.epilog = f"{parser.epilog}\n\nExit code 3 says that more was proven than is claimed. See docs/audit.md."
     option(parser, "--mechanism NAME", f"{listed(MECHANISMS)}; default: auto", default="auto")
-    option(
-        parser,
-        "--epsilon EPSILON",
-        "the guarantee that is audited; default: 1",
-        parse=float,
-        default=1.0,
-    )
+    option(parser, "--epsilon EPSILON", "the guarantee that is audited; default: 1", default=1.0)
     option(
         parser,
         "--delta DELTA",
         "delta of the guarantee that is audited; default: 1e-2, which few releases can tell",
-        parse=float,
         default=1e-2,
     )
     option(
         parser,
         "--runs N",
         f"number of releases of each of the two tables; default: {N_RUNS}",
-        parse=whole_number,
         default=N_RUNS,
     )
     option(
@@ -49,7 +37,6 @@ def add_audit(commands: Commands) -> None:
         parser,
         "--max-rows-per-unit K",
         "number of rows of the person in whom the two tables differ",
-        parse=whole_number,
     )
     option(parser, "--accounting NAME", "zcdp or gdp; default: what the mechanism is meant for")
     option(parser, "--engine NAME", f"{listed(ENGINES)}; default: graphical-model, which is quick")
@@ -59,9 +46,7 @@ def add_audit(commands: Commands) -> None:
         "number of processes at a time; default: one a core",
         parse=whole_number,
     )
-    option(
-        parser, "--seconds S", "stop after S seconds, and print what was found by then", parse=float
-    )
+    option(parser, "--seconds S", "stop after S seconds, and print what was found by then")
     option(
         parser,
         "--confidence C",

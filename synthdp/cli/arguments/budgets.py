@@ -2,7 +2,7 @@
 
 import argparse
 
-from synthdp.cli.arguments.parsing import Commands, command, flag, option
+from synthdp.cli.arguments.parsing import Commands, argument, command, flag, group, option, output
 from synthdp.cli.arguments.shared import add_adjacency, add_guarantee
 
 
@@ -25,18 +25,14 @@ def add_keeping(parser: argparse.ArgumentParser) -> None:
 
 def add_budget(commands: Commands) -> None:
     """Add ``synthdp budget create``, ``add``, ``show`` and ``verify``."""
-    budget = command(
-        commands, "budget", "keep one budget for all releases about one population"
-    ).add_subparsers(title="commands", metavar="COMMAND", required=True)
+    budget = group(commands, "budget")
     _add_create(budget)
     _add_add(budget)
-    parser = command(
-        budget, "show", "say what was charged, what is left, and the hash of the last line"
-    )
-    parser.add_argument("file", metavar="FILE")
+    parser = command(budget, "budget show")
+    argument(parser, "file FILE")
     flag(parser, "--json", "print all that is in it as JSON")
-    parser = command(budget, "verify", "walk through the file and check the hash of every line")
-    parser.add_argument("file", metavar="FILE")
+    parser = command(budget, "budget verify")
+    argument(parser, "file FILE")
     option(
         parser,
         "--head HASH",
@@ -46,26 +42,13 @@ def add_budget(commands: Commands) -> None:
 
 def add_journal(commands: Commands) -> None:
     """Add ``synthdp journal show`` and ``rescue``."""
-    journal = command(
-        commands, "journal", "look into the journal of a run, or have what it paid for"
-    ).add_subparsers(title="commands", metavar="COMMAND", required=True)
-    parser = command(
-        journal, "show", "say of which run it is, what was answered, and what that cost"
-    )
-    parser.add_argument("file", metavar="FILE")
+    journal = group(commands, "journal")
+    parser = command(journal, "journal show")
+    argument(parser, "file FILE")
     flag(parser, "--json", "print all but the answers as JSON")
-    parser = command(
-        journal,
-        "rescue",
-        "make a release of all that was measured, where the run cannot go on; costs no privacy",
-    )
-    parser.add_argument("file", metavar="FILE", help="the journal; it is not changed")
-    option(
-        parser,
-        "-o --output OUT",
-        "the saved release; a schema if only columns were learnt",
-        required=True,
-    )
+    parser = command(journal, "journal rescue")
+    argument(parser, "file FILE", "the journal; it is not changed")
+    output(parser, "the saved release; a schema if only columns were learnt")
     option(
         parser,
         "--budget FILE",
@@ -81,8 +64,8 @@ def add_journal(commands: Commands) -> None:
 
 
 def _add_create(budget: Commands) -> None:
-    parser = command(budget, "create", "write a new budget file")
-    parser.add_argument("file", metavar="FILE")
+    parser = command(budget, "budget create")
+    argument(parser, "file FILE")
     add_guarantee(parser, of="of all releases together", units="people")
     option(parser, "--population TEXT", "who is protected, in words", required=True)
     add_adjacency(parser)
@@ -96,18 +79,11 @@ def _add_create(budget: Commands) -> None:
 
 
 def _add_add(budget: Commands) -> None:
-    parser = command(
-        budget, "add", "enter a release of another system, for the budget's unit of privacy"
-    )
-    parser.add_argument("file", metavar="FILE")
+    parser = command(budget, "budget add")
+    argument(parser, "file FILE")
     group = parser.add_mutually_exclusive_group(required=True)
-    option(group, "--epsilon EPSILON", "epsilon of an (epsilon, delta) guarantee", parse=float)
-    option(
-        group,
-        "--rho RHO",
-        "rho of a guarantee of zero-concentrated differential privacy",
-        parse=float,
-    )
-    option(group, "--mu MU", "mu of a guarantee of Gaussian differential privacy", parse=float)
-    option(parser, "--delta DELTA", "delta of the guarantee; default: 0", parse=float, default=0.0)
+    option(group, "--epsilon EPSILON", "epsilon of an (epsilon, delta) guarantee")
+    option(group, "--rho RHO", "rho of a guarantee of zero-concentrated differential privacy")
+    option(group, "--mu MU", "mu of a guarantee of Gaussian differential privacy")
+    option(parser, "--delta DELTA", "delta of the guarantee; default: 0", default=0.0)
     option(parser, "--note TEXT", "what was released, by whom and when", required=True)

@@ -1,5 +1,5 @@
-"""What ``--help`` shows on one screen: an example of each command, and of long ones the options that
-most people need.
+"""What ``--help`` shows on one screen: what each command does, with an example, and of long ones the
+options that most people need.
 """
 
 import argparse
@@ -10,6 +10,36 @@ SCREEN_LINES = 38
 """Lines that a help text may have; ``--help-all`` shows the rest."""
 
 _NAME_WIDTH = 26
+
+ABOUT = {
+    "run": "turn a sensitive table into a synthetic one",
+    "sample": "draw more rows from a saved model; opens no private data",
+    "refit": "fit another engine to what was measured; costs no privacy",
+    "marginal": "counts of a saved model with intervals; opens no private data",
+    "replicates": "tables that differ as much as the noise left open",
+    "verify": "hold synthetic answers against the real table, for a price",
+    "report": "a page on how good synthetic tables are, which is NOT PRIVATE; with --public on a release",
+    "show": "explain a schema, a kinds file, a saved model or certificate",
+    "certificate": "write a certificate as a page to print, a record of a registry, or JSON",
+    "schema": "work with schemas",
+    "schema draft": "write a schema to fill in, from column names and declared types only",
+    "schema check": "say what will not work well, and the noise to expect; opens no private data",
+    "plan": "say what budgets give, and mean for one person",
+    "plan-measure": "say what several sites are to measure; opens no private data",
+    "measure": "ask the table of one site for exactly what a plan says",
+    "combine": "make one release of what several sites measured",
+    "budget": "keep one budget for all releases about one population",
+    "budget create": "write a new budget file",
+    "budget add": "enter a release of another system, for the budget's unit of privacy",
+    "budget show": "say what was charged, what is left, and the hash of the last line",
+    "budget verify": "walk through the file and check the hash of every line",
+    "journal": "look into the journal of a run, or have what it paid for",
+    "journal show": "say of which run it is, what was answered, and what that cost",
+    "journal rescue": "make a release of all that was measured, where the run cannot go on; costs no privacy",
+    "studio": "open a local page that leads from a table to a publication",
+    "audit": "play the worst-case game: how much many releases prove of epsilon; opens no private data",
+}
+"""What each command does, in a line."""
 
 EXAMPLES = {
     "run": "synthdp run people.csv -s schema.json -o synthetic.csv --epsilon 1 --delta 1e-9",

@@ -76,8 +76,9 @@ class FileOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepingOptions:
-    """Where a run keeps its answers, and to which budget it is charged."""
+    """Where a run writes and keeps its answers, and to which budget it is charged."""
 
+    output: str
     journal: str | None
     budget: str | None
     budget_note: str

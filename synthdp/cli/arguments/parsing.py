@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Any, NoReturn, TypeAlias, final
 
 from synthdp.cli.arguments.exits import USAGE, say
-from synthdp.cli.arguments.help_texts import EXAMPLES, SCREEN_LINES, short_help
+from synthdp.cli.arguments.help_texts import ABOUT, EXAMPLES, SCREEN_LINES, short_help
 
 
 class Parser(argparse.ArgumentParser):
@@ -114,18 +114,17 @@ Options: TypeAlias = "argparse._ActionsContainer"
 """Where an option is added to: a parser, or a group of options in one."""
 
 
-def command(commands: Commands, name: str, about: str) -> Parser:
-    """The parser of a new command, which says its whole name as ``command``."""
+def command(commands: Commands, name: str) -> Parser:
+    """The parser of a new command by its whole name, which it says as ``command``."""
     parser = commands.add_parser(
-        name,
-        help=about,
-        description=about,
+        name.rpartition(" ")[2],
+        help=ABOUT[name],
+        description=ABOUT[name],
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    whole_name = parser.prog.partition(" ")[2]
-    parser.epilog = f"example:\n  {EXAMPLES[whole_name]}"
-    parser.set_defaults(command=whole_name)
+    parser.epilog = f"example:\n  {EXAMPLES[name]}"
+    parser.set_defaults(command=name)
     parser.add_argument(
         "--help-all",
         action=_FullHelp,
@@ -137,9 +136,29 @@ def command(commands: Commands, name: str, about: str) -> Parser:
     return parser
 
 
+def group(commands: Commands, name: str) -> Commands:
+    """Where the commands of a group are added to, by the whole name of that."""
+    return command(commands, name).add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    )
+
+
 def flag(options: Options, name: str, about: str) -> None:
     """Add an option that takes nothing."""
     options.add_argument(name, action="store_true", help=about)
+
+
+def argument(options: Options, usage: str, about: str | None = None) -> None:
+    """Add what is told by its place, as its usage is written.
+
+    ``input IN`` is one word, ``input [IN]`` at most one, ``sites COUNTS...`` one or more, and
+    ``tables [TABLE...]`` any number.
+    """
+    name, shown = usage.split()
+    metavar = shown.strip("[].")
+    options.add_argument(
+        name, nargs=COUNTS[shown.replace(metavar, "")], metavar=metavar, help=about
+    )
 
 
 def option(
@@ -147,25 +166,35 @@ def option(
     usage: str,
     about: str,
     *,
-    parse: Callable[[str], object] = str,
+    parse: Callable[[str], object] | None = None,
     default: object = None,
     required: bool = False,
     repeats: bool = False,
 ) -> None:
     """Add an option that takes a value, as its usage is written: ``-o --output OUT``.
 
-    One that ``repeats`` gives a list.
+    The last word says how the value is read (`VALUES`), unless ``parse`` does. An option that
+    ``repeats`` gives a list.
     """
     *names, metavar = usage.split()
     options.add_argument(
         *names,
         metavar=metavar,
         help=about,
-        type=parse,
+        type=parse or VALUES.get(metavar, str),
         default=default,
         required=required,
         action="append" if repeats else "store",
     )
+
+
+def output(options: Options, about: str, *, shown: str = "OUT") -> None:
+    """Add where a command writes, which has to be said."""
+    option(options, f"-o --output {shown}", about, required=True)
+
+
+COUNTS = {"": None, "[]": "?", "...": "+", "[...]": "*"}
+"""How often an argument may come, as argparse has it, by the marks around its name."""
 
 
 def job_count(text: str) -> int:
@@ -195,6 +224,13 @@ def whole_number(text: str) -> int:
     raise argparse.ArgumentTypeError(
         f"{text!r} is no whole number; write it as 1000000, 1_000_000 or 1e6"
     )
+
+
+VALUES: dict[str, Callable[[str], object]] = {
+    **dict.fromkeys(("K", "M", "N"), whole_number),
+    **dict.fromkeys(("DELTA", "EPSILON", "MU", "P", "RHO", "S", "SHARE"), float),
+}
+"""How values are read, by what usages call them; all others are texts."""
 
 
 def listed(names: Iterable[str]) -> str:

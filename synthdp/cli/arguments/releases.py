@@ -3,17 +3,24 @@
 import argparse
 
 from synthdp.cli.arguments.budgets import add_keeping
-from synthdp.cli.arguments.parsing import Commands, command, flag, listed, option, whole_number
+from synthdp.cli.arguments.parsing import (
+    Commands,
+    argument,
+    command,
+    flag,
+    listed,
+    option,
+    output,
+)
 from synthdp.cli.arguments.shared import (
-    FILES,
     add_about,
     add_adjacency,
     add_guarantee,
+    add_input,
     add_known,
     add_model,
     add_output,
     add_schemas,
-    add_source,
     add_unit_and_share,
     add_verbose,
     add_weight,
@@ -26,14 +33,8 @@ _FOLDER = "; of a package a folder"
 
 def add_run(commands: Commands) -> None:
     """Add ``synthdp run``."""
-    parser = command(commands, "run", "turn a sensitive table into a synthetic one")
-    parser.add_argument(
-        "input",
-        nargs="?",
-        metavar="IN",
-        help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin; or datapackage.json",
-    )
-    add_source(parser)
+    parser = command(commands, "run")
+    add_input(parser, more="; or datapackage.json")
     add_schemas(parser)
     add_guarantee(parser, of="of the whole release")
     option(
@@ -69,7 +70,6 @@ def add_run(commands: Commands) -> None:
         parser,
         "--quality-share SHARE",
         "share of the budget that measures how far the rows are from the records; 0: none; default: 0.01",
-        parse=float,
     )
     option(
         parser,
@@ -124,7 +124,7 @@ def _add_saving(parser: argparse.ArgumentParser) -> None:
 
 def add_sample(commands: Commands) -> None:
     """Add ``synthdp sample``."""
-    parser = command(commands, "sample", "draw more rows from a saved model; opens no private data")
+    parser = command(commands, "sample")
     add_model(parser)
     option(
         parser,
@@ -141,7 +141,6 @@ def add_sample(commands: Commands) -> None:
         parser,
         "--offset N",
         "begin with row N of the endless table of --seed, to draw a long table in parts; see docs/big-tables.md",
-        parse=whole_number,
     )
     flag(
         parser,
@@ -164,19 +163,15 @@ def add_sample(commands: Commands) -> None:
 
 def add_refit(commands: Commands) -> None:
     """Add ``synthdp refit``."""
-    parser = command(commands, "refit", "fit another engine to what was measured; costs no privacy")
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        help="file written by `synthdp run --save`, or kept of a failed run",
-    )
+    parser = command(commands, "refit")
+    argument(parser, "model MODEL", "file written by `synthdp run --save`, or kept of a failed run")
     option(
         parser,
         "--engine NAME",
         f"{listed([*ENGINES, *BASELINES])}; see docs/engines.md",
         required=True,
     )
-    option(parser, "-o --output FILE", "file to save the refitted release in", required=True)
+    output(parser, "file to save the refitted release in", shown="FILE")
     flag(parser, "--force", "replace a file that exists")
     flag(parser, "--json", "print the result as JSON, for machines")
     add_verbose(parser)
@@ -184,27 +179,16 @@ def add_refit(commands: Commands) -> None:
 
 def add_show(commands: Commands) -> None:
     """Add ``synthdp show``."""
-    parser = command(
-        commands, "show", "explain a schema, a kinds file, a saved model or certificate"
-    )
-    parser.add_argument("file", metavar="FILE")
+    parser = command(commands, "show")
+    argument(parser, "file FILE")
     flag(parser, "--all", "print everything; default: about a screen of a certificate or model")
     flag(parser, "--json", "print what the file says as JSON")
 
 
 def add_certificate(commands: Commands) -> None:
     """Add ``synthdp certificate``."""
-    parser = command(
-        commands,
-        "certificate",
-        "write a certificate as a page to print, a record of a registry, or JSON",
-    )
-    parser.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help=".privacy.json file, or a file written by `synthdp run --save`",
-    )
+    parser = command(commands, "certificate")
+    argument(parser, "file [FILE]", ".privacy.json file, or a file written by `synthdp run --save`")
     option(
         parser, "-o --output OUT", ".html, .yaml (registry) or .json; default: stdout", default="-"
     )

@@ -1,22 +1,17 @@
 """``synthdp report``: pages that people look at before they trust a table."""
 
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import Commands, command, flag, option, whole_number
+from synthdp.cli.arguments.parsing import Commands, argument, command, flag, option
 from synthdp.cli.arguments.shared import add_verbose
 
 
 def add_report(commands: Commands) -> None:
     """Add ``synthdp report``."""
-    parser = command(
-        commands,
-        "report",
-        "a page on how good synthetic tables are, which is NOT PRIVATE; with --public on a release",
-    )
-    parser.add_argument(
-        "tables",
-        nargs="*",
-        metavar="TABLE",
-        help="the real table, then one or more synthetic ones, one of all may be - (a pipe); the .privacy.json files "
+    parser = command(commands, "report")
+    argument(
+        parser,
+        "tables [TABLE...]",
+        "the real table, then one or more synthetic ones, one of all may be - (a pipe); the .privacy.json files "
         "beside them are read, too; of linked tables the datapackage.json of both",
     )
     option(
@@ -48,13 +43,7 @@ def add_report(commands: Commands) -> None:
         "--weight COLUMN",
         "column of survey weights: rows of both tables weigh by it; without it they weigh alike",
     )
-    option(
-        parser,
-        "--seed N",
-        "seed of what the report samples; default: 0",
-        parse=whole_number,
-        default=0,
-    )
+    option(parser, "--seed N", "seed of what the report samples; default: 0", default=0)
     flag(parser, "--force", "replace a file that exists")
     flag(parser, "--json", "print all numbers as JSON, for machines")
     add_dialect(parser)

@@ -4,7 +4,13 @@ import argparse
 
 from synthdp.cli.arguments.dialects import add_dialect
 from synthdp.cli.arguments.json_lines import LOG_FORMATS
-from synthdp.cli.arguments.parsing import flag, job_count, option, whole_number
+from synthdp.cli.arguments.parsing import (
+    argument,
+    flag,
+    job_count,
+    option,
+    output,
+)
 
 FILES = ".csv, .tsv (also .gz, .zst), .parquet, .xlsx"
 """Endings of tables, as help texts name them."""
@@ -27,12 +33,11 @@ def add_schemas(parser: argparse.ArgumentParser) -> None:
 
 def add_guarantee(parser: argparse.ArgumentParser, *, of: str, units: str = "records") -> None:
     """Add epsilon and delta; ``of`` is what epsilon is the privacy loss of."""
-    option(parser, "--epsilon EPSILON", f"privacy loss {of}, above 0", parse=float, required=True)
+    option(parser, "--epsilon EPSILON", f"privacy loss {of}, above 0", required=True)
     option(
         parser,
         "--delta DELTA",
         f"probability that the guarantee may fail with, above 0 and far below 1 / (number of {units})",
-        parse=float,
         required=True,
     )
 
@@ -49,7 +54,6 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
         parser,
         "--domain-share SHARE",
         "share of the budget for what is learnt, above 0 and at most 0.95; default: 0.25",
-        parse=float,
     )
 
 
@@ -79,7 +83,6 @@ def add_max_rows(parser: argparse.ArgumentParser, *, at: str = "") -> None:
         parser,
         "--max-rows-per-unit K",
         f"most rows of a person that may be used{at}; needed with --unit",
-        parse=whole_number,
     )
 
 
@@ -95,7 +98,7 @@ def add_adjacency(parser: argparse.ArgumentParser) -> None:
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the saved model that a command is about."""
-    parser.add_argument("model", metavar="MODEL", help="file written by `synthdp run --save`")
+    argument(parser, "model MODEL", "file written by `synthdp run --save`")
 
 
 def add_about(parser: argparse.ArgumentParser) -> None:
@@ -111,19 +114,9 @@ def add_output(parser: argparse.ArgumentParser, *, rows: str, folder: str = "") 
     """Add where a table is written and how; ``rows`` is the help text of that option, ``folder``
     ends that of OUT.
     """
-    option(
-        parser,
-        "-o --output OUT",
-        f"{FILES}, or - for CSV to stdout (certificate to stderr){folder}",
-        required=True,
-    )
-    option(parser, "--rows N", rows, parse=whole_number)
-    option(
-        parser,
-        "--seed N",
-        "make the drawing of rows repeatable; the noise is never",
-        parse=whole_number,
-    )
+    output(parser, f"{FILES}, or - for CSV to stdout (certificate to stderr){folder}")
+    option(parser, "--rows N", rows)
+    option(parser, "--seed N", "make the drawing of rows repeatable; the noise is never")
     option(
         parser,
         "--jobs N",
@@ -152,6 +145,13 @@ def add_verbose(parser: argparse.ArgumentParser) -> None:
         default=LOG_FORMATS[0],
         help="json: each line on stderr is a JSON object, errors and cautions too; default: text",
     )
+
+
+def add_input(parser: argparse.ArgumentParser, *, more: str = "") -> None:
+    """Add the sensitive table: a file, or what names it in a database; ``more`` ends the help."""
+    about = f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin"
+    argument(parser, "input [IN]", about + more)
+    add_source(parser)
 
 
 def add_source(parser: argparse.ArgumentParser) -> None:

@@ -2,15 +2,14 @@
 
 from synthdp.cli.arguments.budgets import add_keeping
 from synthdp.cli.arguments.dialects import add_dialect
-from synthdp.cli.arguments.parsing import Commands, command, flag, listed, option
+from synthdp.cli.arguments.parsing import Commands, argument, command, flag, listed, option, output
 from synthdp.cli.arguments.shared import (
-    FILES,
     add_about,
     add_adjacency,
     add_guarantee,
+    add_input,
     add_known,
     add_max_rows,
-    add_source,
     add_verbose,
     add_weight,
 )
@@ -19,15 +18,13 @@ from synthdp.release.registry import ENGINES
 
 def add_plan_measure(commands: Commands) -> None:
     """Add ``synthdp plan-measure``."""
-    parser = command(
-        commands, "plan-measure", "say what several sites are to measure; opens no private data"
+    parser = command(commands, "plan-measure")
+    argument(
+        parser,
+        "source SOURCE",
+        "schema file (JSON) that leaves nothing open, or a saved release of one site",
     )
-    parser.add_argument(
-        "source",
-        metavar="SOURCE",
-        help="schema file (JSON) that leaves nothing open, or a saved release of one site",
-    )
-    option(parser, "-o --output PLAN", "the plan (JSON), which is public", required=True)
+    output(parser, "the plan (JSON), which is public", shown="PLAN")
     add_guarantee(parser, of="at each site")
     option(
         parser,
@@ -47,21 +44,10 @@ def add_plan_measure(commands: Commands) -> None:
 
 def add_measure(commands: Commands) -> None:
     """Add ``synthdp measure``."""
-    parser = command(commands, "measure", "ask the table of one site for exactly what a plan says")
-    parser.add_argument(
-        "input",
-        nargs="?",
-        metavar="IN",
-        help=f"sensitive table: {FILES}, a folder or 'PATTERN*.csv' of them, or -: CSV from stdin",
-    )
-    add_source(parser)
+    parser = command(commands, "measure")
+    add_input(parser)
     option(parser, "--plan FILE", "file written by `synthdp plan-measure`", required=True)
-    option(
-        parser,
-        "-o --output OUT",
-        "noisy counts with their certificate, for `synthdp combine`",
-        required=True,
-    )
+    output(parser, "noisy counts with their certificate, for `synthdp combine`")
     add_about(parser)
     add_keeping(parser)
     flag(parser, "--force", "replace a file that exists")
@@ -72,16 +58,9 @@ def add_measure(commands: Commands) -> None:
 
 def add_combine(commands: Commands) -> None:
     """Add ``synthdp combine``."""
-    parser = command(commands, "combine", "make one release of what several sites measured")
-    parser.add_argument(
-        "sites", nargs="+", metavar="COUNTS", help="files written by `synthdp measure`"
-    )
-    option(
-        parser,
-        "-o --output OUT",
-        "the release, for `synthdp sample`, `marginal` and others",
-        required=True,
-    )
+    parser = command(commands, "combine")
+    argument(parser, "sites COUNTS...", "files written by `synthdp measure`")
+    output(parser, "the release, for `synthdp sample`, `marginal` and others")
     flag(
         parser,
         "--same-people",

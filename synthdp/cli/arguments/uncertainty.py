@@ -3,62 +3,45 @@ off; and ``verify``, which asks the real table.
 """
 
 from synthdp.cli.arguments.budgets import add_keeping
-from synthdp.cli.arguments.parsing import Commands, command, flag, option, whole_number
-from synthdp.cli.arguments.shared import FILES, add_max_rows, add_model, add_output, add_verbose
+from synthdp.cli.arguments.parsing import Commands, argument, command, flag, option
+from synthdp.cli.arguments.shared import (
+    FILES,
+    add_max_rows,
+    add_model,
+    add_output,
+    add_verbose,
+)
 
 
 def add_marginal(commands: Commands) -> None:
     """Add ``synthdp marginal``."""
-    parser = command(
-        commands, "marginal", "counts of a saved model with intervals; opens no private data"
-    )
+    parser = command(commands, "marginal")
     add_model(parser)
-    parser.add_argument(
-        "columns", metavar="COLUMN", nargs="+", help="columns whose combinations are counted"
-    )
+    argument(parser, "columns COLUMN...", "columns whose combinations are counted")
     option(
         parser,
         "--interval P",
         "probability that the true count lies between low and high; default: 0.95",
-        parse=float,
         default=0.95,
     )
     option(parser, "-o --output OUT", f"{FILES}; default: CSV to stdout", default="-")
-    flag(
-        parser,
-        "--weighted",
-        "weighted counts: of the population that the column of weights describes",
-    )
+    flag(parser, "--weighted", "weighted counts: of the population that the weights describe")
     flag(parser, "--force", "replace a file that exists")
 
 
 def add_replicates(commands: Commands) -> None:
     """Add ``synthdp replicates``."""
-    parser = command(
-        commands,
-        "replicates",
-        "tables that differ as much as the noise left open",
-    )
+    parser = command(commands, "replicates")
     add_model(parser)
-    option(
-        parser,
-        "-m --number M",
-        "number of replicate tables; default: 20",
-        parse=whole_number,
-        default=20,
-    )
+    option(parser, "-m --number M", "number of replicate tables; default: 20", default=20)
     add_output(parser, rows="rows of each table; default: the noisy estimate of the table's")
 
 
 def add_verify(commands: Commands) -> None:
     """Add ``synthdp verify``."""
-    parser = command(
-        commands,
-        "verify",
-        "hold synthetic answers against the real table, for a price",
-    )
+    parser = command(commands, "verify")
     add_model(parser)
-    parser.add_argument("input", metavar="IN", help="the sensitive table that was released")
+    argument(parser, "input IN", "the sensitive table that was released")
     option(
         parser,
         "--question WHAT",
@@ -70,17 +53,10 @@ def add_verify(commands: Commands) -> None:
         parser,
         "--epsilon EPSILON",
         "what the answers cost, beside what the release did",
-        parse=float,
         required=True,
     )
-    option(
-        parser,
-        "--delta DELTA",
-        "probability that the guarantee may fail with",
-        parse=float,
-        required=True,
-    )
-    option(parser, "--seed N", "of the synthetic rows; default: 0", parse=whole_number, default=0)
+    option(parser, "--delta DELTA", "probability that the guarantee may fail with", required=True)
+    option(parser, "--seed N", "of the synthetic rows; default: 0", default=0)
     option(parser, "--unit COLUMN", "column that tells persons apart, as in `synthdp run`")
     add_max_rows(parser)
     add_keeping(parser)

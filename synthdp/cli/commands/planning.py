@@ -56,14 +56,7 @@ def check_command(options: CheckOptions) -> None:
             options.schema, epsilon=options.epsilon, delta=options.delta, json=options.json
         )
         return
-    content, text = describe_check(
-        options.schema,
-        epsilon=options.epsilon,
-        delta=options.delta,
-        rows=options.rows,
-        is_whole=options.all,
-        **_unit_and_share(options),
-    )
+    content, text = describe_check(options.schema, **_public_facts(options), is_whole=options.all)
     print_text(json_text(content) if options.json else text + "\n")
 
 
@@ -77,11 +70,8 @@ def plan_command(options: PlanOptions) -> None:
     check_rows(options.rows, least=1, most=MAX_ROWS)
     content, text = describe_plan(
         options.schema,
-        rows=options.rows,
-        epsilon=options.epsilon,
-        delta=options.delta,
+        **_public_facts(options),
         want=options.want,
-        **_unit_and_share(options),
         block="\u2588" if "utf" in (sys.stdout.encoding or "").lower() else "#",
     )
     print_text(json_text(content) if options.json else text + "\n")
@@ -96,9 +86,12 @@ def _refuse_for_package(options: CheckOptions) -> None:
             )
 
 
-def _unit_and_share(options: UnitOptions) -> dict[str, Any]:
-    """Whose rows are protected together, and what learning the domain may cost."""
+def _public_facts(options: CheckOptions | PlanOptions) -> dict[str, Any]:
+    """The size of the table, a budget, whose rows are protected together, and what learning may cost."""
     return {
+        "rows": options.rows,
+        "epsilon": options.epsilon,
+        "delta": options.delta,
         "unit": options.unit,
         "max_rows_per_unit": checked_rows(
             options.unit, options.max_rows_per_unit, called=UNIT_OPTIONS

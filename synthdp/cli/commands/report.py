@@ -21,6 +21,7 @@ from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.core.reporting import logged
 from synthdp.report.evaluate_table import evaluate_table
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
+from synthdp.report.evaluation_settings import EvaluationSettings
 from synthdp.report.observed_schema import evaluation_schema
 from synthdp.report.release_pages.release_page import release_page
 from synthdp.report.releases import stated_by, stated_schema
@@ -79,21 +80,19 @@ def _compared(options: ReportOptions) -> None:
     check_evaluation(options, inputs=_inputs(options))
     dialect = given_dialect(options, *options.tables)
     schema = None if options.schema is None else evaluation_schema(options.schema, None)[0]
+    settings = EvaluationSettings(
+        names=_names(synthetic),
+        targets=ALL if options.target and ALL in options.target else options.target,
+        by=options.by,
+        queries=options.queries,
+        certificate=beside,
+        weight=options.weight,
+        seed=options.seed,
+    )
     sys.stderr.write(f"synthdp: {NOT_PRIVATE}\n")
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         evaluation = evaluate_table(
-            real,
-            synthetic,
-            schema,
-            names=_names(synthetic),
-            targets=ALL if options.target and ALL in options.target else options.target,
-            by=options.by,
-            queries=options.queries,
-            certificate=beside,
-            weight=options.weight,
-            seed=options.seed,
-            dialect=dialect,
-            report=logged(status),
+            real, synthetic, schema, settings, dialect=dialect, report=logged(status)
         )
         status("drawing", 0, 1)
         if options.output is not None:

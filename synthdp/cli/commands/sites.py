@@ -56,7 +56,6 @@ class MeasureOptions(SourceOptions, KeepingOptions, DialectOptions):
     """``synthdp measure``."""
 
     plan: str
-    output: str
     about: str | None
     force: bool
     json: bool

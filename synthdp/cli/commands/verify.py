@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass
 from typing import final
 
+from synthdp.cli.arguments.options import KeepingOptions
 from synthdp.cli.commands.models import release_of_one_table
 from synthdp.cli.shared.announcing import caution
 from synthdp.cli.shared.beside import keeping_of, kept_files
@@ -11,6 +12,7 @@ from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_distinct
 from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
+from synthdp.release.asked import Asked
 from synthdp.release.on_demand import VERIFY
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import Spelling
@@ -18,7 +20,7 @@ from synthdp.release.run_settings import Spelling
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions:
+class VerifyOptions(KeepingOptions):
     """``synthdp verify``."""
 
     model: str
@@ -29,10 +31,6 @@ class VerifyOptions:
     seed: int
     unit: str | None
     max_rows_per_unit: int | None
-    journal: str | None
-    budget: str | None
-    budget_note: str
-    output: str
     force: bool
     verbose: int
     log_format: str
@@ -48,19 +46,17 @@ def verify_command(options: VerifyOptions) -> None:
     if is_file:
         check_writable(options.output, force=options.force)
     synthesis = release_of_one_table(options.model)
+    asked = Asked(
+        options.question,
+        options.epsilon,
+        options.delta,
+        options.seed,
+        options.unit,
+        options.max_rows_per_unit,
+    )
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         verification = VERIFY.load()(
-            synthesis,
-            options.input,
-            options.question,
-            epsilon=options.epsilon,
-            delta=options.delta,
-            seed=options.seed,
-            unit=options.unit,
-            max_rows_per_unit=options.max_rows_per_unit,
-            keeping=keeping,
-            report=status,
-            spelling=Spelling.SHELL,
+            synthesis, options.input, asked, keeping=keeping, report=status, spelling=Spelling.SHELL
         )
     if is_file:
         content = {

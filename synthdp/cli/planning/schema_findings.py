@@ -256,12 +256,7 @@ def finding_lines(findings: Sequence[Finding]) -> list[str]:
 
 def finding_facts(finding: Finding) -> dict[str, object]:
     """A finding as plain JSON values."""
-    return {
-        "severity": finding.severity,
-        "columns": finding.columns,
-        "what": finding.what,
-        "way_out": finding.way_out,
-    }
+    return {name: getattr(finding, name) for name in ("severity", "columns", "what", "way_out")}
 
 
 def _line(group: Sequence[Finding]) -> str:

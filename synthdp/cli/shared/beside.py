@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from typing import Protocol
 
+from synthdp.cli.arguments.options import KeepingOptions
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM
 from synthdp.release.persistence.keeping import Keeping
@@ -23,26 +23,6 @@ ENDED_ENDING = ".ended"
 """What such a journal gets in addition once its run has ended and its outputs are written: the next
 run has its own.
 """
-
-
-class KeepingOptions(Protocol):
-    """Where a command writes, keeps its answers, and what it is charged to."""
-
-    @property
-    def output(self) -> str:
-        """What it writes."""
-
-    @property
-    def journal(self) -> str | None:
-        """Where it keeps its answers, if that was named."""
-
-    @property
-    def budget(self) -> str | None:
-        """What it is charged to."""
-
-    @property
-    def budget_note(self) -> str:
-        """The note on this release in the budget."""
 
 
 def journal_of(options: KeepingOptions) -> str | None:

@@ -42,7 +42,7 @@ class Job:
     Parameters
     ----------
     folder
-        Where its log and result are kept.
+        Keeps its log, and its result once it has ended.
     place
         The folder in which it runs.
     """

@@ -16,7 +16,7 @@ class StatusLine:
     Parameters
     ----------
     stream
-        Drawn on if it is a terminal.
+        Where it is drawn, if that is a terminal.
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import NoReturn, Self
+from typing import NoReturn
 
 import pandas as pd
 
 from synthdp.core.errors import DataFileError
+from synthdp.core.files.closing import Closing
 from synthdp.core.files.writing import reason
 from synthdp.data.asking.chunked_table import ChunkedTable
 
@@ -20,7 +21,7 @@ BATCH_ROWS = 100_000
 """Rows of a typed file that are read at a time: about as many as a block of CSV holds."""
 
 
-class TableFile(ChunkedTable):
+class TableFile(ChunkedTable, Closing):
     """A table in a file, opened for reading once: column names first, then chunks of rows.
 
     Use it as a context manager; `tables.open_table` makes one.
@@ -53,12 +54,6 @@ class TableFile(ChunkedTable):
     def close(self) -> None:
         """Close the file."""
         self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def _refuse(self, problem: str) -> NoReturn:
         raise DataFileError(f"{str(self._path)!r}: {problem}") from None

@@ -138,13 +138,9 @@ class LayeredConsistencyEngine(Engine):
         ended: Ending = "optimal" if solution.gap <= _AGREED else solution.ended
         loss = _loss(domain, measurements, layers.tables)
         status = FitStatus(ended=ended, n_iterations=solution.n_iterations, loss=loss)
-        return PseudoMarginalModel(
-            domain=domain,
-            tables=shares,
-            messages=polytope.split(solution.messages),
-            constraints=problem.constraints,
-            total=total,
-            status=concluded(self.name, status),
+        messages = polytope.split(solution.messages)
+        return PseudoMarginalModel.fitted(
+            problem, shares, messages, total=total, status=concluded(self.name, status)
         )
 
 

@@ -108,20 +108,14 @@ class LocalConsistencyEngine(Engine):
         tables = [table / table.sum() for table in tables]
         shares = dict(zip(graph.regions, tables, strict=True))
         fitted = [total * shares.get(clique, np.ones(())) for clique in loss.cliques]
-        return PseudoMarginalModel(
-            domain=domain,
-            tables=shares,
-            messages=polytope.split(solution.messages),
-            constraints=problem.constraints,
-            total=total,
-            status=concluded(
-                self.name,
-                FitStatus(
-                    ended=solution.ended,
-                    n_iterations=solution.n_iterations,
-                    loss=loss.of_tables(fitted),
-                ),
-            ),
+        status = FitStatus(
+            ended=solution.ended,
+            n_iterations=solution.n_iterations,
+            loss=loss.of_tables(fitted),
+        )
+        messages = polytope.split(solution.messages)
+        return PseudoMarginalModel.fitted(
+            problem, shares, messages, total=total, status=concluded(self.name, status)
         )
 
 

@@ -1,6 +1,7 @@
 """Moves single rows from cells with too many to cells with too few, by what is likely."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -87,45 +88,24 @@ class Likelihoods:
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class Exchange:
-    """Changes rows in place, from one cell of some attributes' groups to another.
+    """Changes rows in place, from one cell of some attributes' groups to another."""
 
-    Parameters
-    ----------
-    domain
-        All attributes.
-    columns
-        Their codes, each of shape ``(n_rows,)``; they are changed.
-    constraints
-        What no changed row may break.
-    likelihoods
-        Which rows to change, and to which of a group's levels.
-    complete
-        Draws all attributes of rows whose codes of some attributes are given.
-    kept
-        Attributes that are not drawn anew if a row has no other way.
-    generator
-        Source of (seeded, not private) randomness.
-    """
-
-    def __init__(
-        self,
-        *,
-        domain: Domain,
-        columns: Sequence[IntArray],
-        constraints: Sequence[Constraint],
-        likelihoods: Likelihoods,
-        complete: Complete,
-        kept: Sequence[str],
-        generator: np.random.Generator,
-    ) -> None:
-        self._domain = domain
-        self._columns = columns
-        self._constraints = constraints
-        self._likelihoods = likelihoods
-        self._complete = complete
-        self._kept = tuple(kept)
-        self._generator = generator
+    domain: Domain
+    """All attributes."""
+    columns: Sequence[IntArray]
+    """Their codes, each of shape ``(n_rows,)``; they are changed."""
+    constraints: Sequence[Constraint] = field(kw_only=True)
+    """What no changed row may break."""
+    likelihoods: Likelihoods = field(kw_only=True)
+    """Which rows to change, and to which of a group's levels."""
+    complete: Complete = field(kw_only=True)
+    """Draws all attributes of rows whose codes of some attributes are given."""
+    kept: Sequence[str] = field(kw_only=True)
+    """Attributes that are not drawn anew if a row has no other way."""
+    generator: np.random.Generator = field(kw_only=True)
+    """Source of (seeded, not private) randomness."""
 
     def balance(
         self,
@@ -159,7 +139,7 @@ class Exchange:
         by_settled: dict[int, IntArray] = {}
         for key in np.unique(settled[lacking]):
             by_settled[int(key)] = np.flatnonzero(settled[lacking] == key)
-        for cell in self._generator.permutation(surplus):
+        for cell in self.generator.permutation(surplus):
             near = by_settled.get(int(settled[cell]))
             if near is None:
                 continue
@@ -167,7 +147,7 @@ class Exchange:
             near = near[lacks[near] > 0]
             # Cells that differ in fewest attributes first: each change of a row costs something.
             differ = (groups[:, near] != here[:, None]).sum(axis=0)
-            rows = self._generator.permutation(rows_of[int(cell)])
+            rows = self.generator.permutation(rows_of[int(cell)])
             left = int(-missing[cell])
             for target in near[np.argsort(differ, kind="stable")]:
                 if not left:
@@ -183,7 +163,7 @@ class Exchange:
         self, partitions: Mapping[str, Partition], shape: Sequence[int], cells: IntArray
     ) -> dict[int, IntArray]:
         """The rows in some cells."""
-        numbers = np.zeros(len(self._columns[0]), dtype=np.int64)
+        numbers = np.zeros(len(self.columns[0]), dtype=np.int64)
         for (name, groups), size in zip(partitions.items(), shape, strict=True):
             numbers = numbers * size + groups[self._codes(name)]
         order = np.argsort(numbers, kind="stable")
@@ -195,7 +175,7 @@ class Exchange:
         }
 
     def _codes(self, name: str) -> IntArray:
-        return self._columns[self._domain.index(name)]
+        return self.columns[self.domain.index(name)]
 
     def _changed(
         self,
@@ -214,7 +194,7 @@ class Exchange:
                 allowed = np.flatnonzero(self._possible(tried, codes))
                 gains = self._gains(tried[allowed], {n: c[allowed] for n, c in codes.items()})
                 # Gumbel noise makes the choice a draw in proportion to likelihood.
-                order = np.argsort(-(gains + self._generator.gumbel(size=gains.size)))
+                order = np.argsort(-(gains + self.generator.gumbel(size=gains.size)))
                 best = allowed[order[: n_wanted - done.size]]
                 for name, values in codes.items():
                     self._codes(name)[tried[best]] = values[best]
@@ -239,15 +219,15 @@ class Exchange:
             if not outside.any():
                 continue
             levels = np.flatnonzero(groups == goal[name])
-            weights = self._likelihoods.one_way(name)[levels]
-            drawn = self._generator.choice(levels, rows.size, p=weights / weights.sum())
+            weights = self.likelihoods.one_way(name)[levels]
+            drawn = self.generator.choice(levels, rows.size, p=weights / weights.sum())
             codes[name] = np.where(outside, drawn, own)
         return codes
 
     def _possible(self, rows: IntArray, codes: Mapping[str, IntArray]) -> NDArray[np.bool_]:
         """Whether the rows with new codes keep to all constraints."""
         possible = np.ones(rows.size, dtype=np.bool_)
-        for constraint in self._constraints:
+        for constraint in self.constraints:
             if not codes.keys() & set(constraint.clique):
                 continue
             cells = tuple(
@@ -260,11 +240,11 @@ class Exchange:
     def _gains(self, rows: IntArray, codes: Mapping[str, IntArray]) -> Array:
         after = {
             name: codes[name] if name in codes else self._codes(name)[rows]
-            for name in self._domain.attributes
+            for name in self.domain.attributes
         }
         gains = np.zeros(rows.size)
         for name, values in codes.items():
-            gains += self._likelihoods.gain(name, self._codes(name)[rows], values, after)
+            gains += self.likelihoods.gain(name, self._codes(name)[rows], values, after)
         return gains
 
     def _drawn_anew(
@@ -273,11 +253,11 @@ class Exchange:
         """Draw what is not known of a row anew, beside its new groups; whether that is possible."""
         one = np.array([row])
         codes = self._moved(one, partitions, goal)
-        given = {name: codes.get(name, self._codes(name)[one]) for name in self._kept}
+        given = {name: codes.get(name, self._codes(name)[one]) for name in self.kept}
         try:
-            drawn = self._complete(given)
+            drawn = self.complete(given)
         except ParameterError:  # no row has what is known of this one
             return False
-        for column, values in zip(self._columns, drawn, strict=True):
+        for column, values in zip(self.columns, drawn, strict=True):
             column[one] = values
         return True

@@ -66,6 +66,8 @@ def _agreeing(
         equations.append((cells, total * implied(marginal, partitions).ravel()))
     for _ in range(_MAX_ROUNDS):
         largest = 0.0
+        # One equation after the other: what a sum lacks is spread over its cells by their
+        # variance, so that certain cells move less than uncertain ones.
         for cells, wanted in equations:
             flat = cells.ravel()
             lack = wanted - np.bincount(flat, values.ravel(), minlength=wanted.size)

@@ -103,6 +103,7 @@ def _agreeing(
     rows: list[sparse.csr_matrix] = []
     sums: list[Array] = []
     for number in range(len(part)):
+        # Each marginal by itself sums to the number of rows.
         ones = np.zeros(starts[-1])
         ones[starts[number] : starts[number + 1]] = 1.0
         rows.append(sparse.csr_matrix(ones))
@@ -111,9 +112,12 @@ def _agreeing(
         shared = [name for name in one.clique if name in other.clique]
         if not shared:
             continue
+        # They agree on the coarsest groups that both have: one may know towns, the other regions.
         partitions = {name: joined(one.groups(name), other.groups(name)) for name in shared}
         size = implied(one, partitions).size
         matrix = sparse.lil_matrix((size, starts[-1]))
+        # Sums of the one minus sums of the other are 0, an equation for each cell of what they
+        # share.
         for sign, number, marginal in ((1.0, i, one), (-1.0, j, other)):
             cells: NDArray[np.int64] = np.arange(size).reshape(implied(one, partitions).shape)
             for axis, name in enumerate(shared):

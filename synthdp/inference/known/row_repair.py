@@ -53,8 +53,8 @@ def repaired(
     changed = [column.astype(np.int64) for column in columns]
     kept = domain.canonical(name for marginal in known for name in marginal.clique)
     exchange = Exchange(
-        domain=domain,
-        columns=changed,
+        domain,
+        changed,
         constraints=constraints,
         likelihoods=likelihoods,
         complete=complete,

@@ -56,24 +56,24 @@ class KnownTotalsModel(Model):
         self.choice = inner.choice
 
     @property
-    def inner(self) -> Model:
-        """The other model."""
-        return self._inner
-
-    @property
     def known(self) -> tuple[KnownMarginal, ...]:
         """The known marginals."""
         return self._known
 
     @property
-    def working_bytes(self) -> float:
-        """What the other model takes."""
-        return self._inner.working_bytes
-
-    @property
     def cliques(self) -> tuple[Clique, ...]:
         """Those of the other model."""
         return self._inner.cliques
+
+    @property
+    def inner(self) -> Model:
+        """The other model."""
+        return self._inner
+
+    @property
+    def working_bytes(self) -> float:
+        """What the other model takes."""
+        return self._inner.working_bytes
 
     def rough(self) -> Model:
         """The same over a quicker model."""

@@ -20,6 +20,7 @@ from synthdp.core.errors import ModelTooLargeError, ParameterError
 from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, compact
+from synthdp.inference.engine import FitProblem
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
@@ -95,6 +96,26 @@ class PseudoMarginalModel(Model):
         self._regions = RegionTables(domain, dict(tables))
         self._messages = dict(messages)
         self._constraints = tuple(constraints)
+
+    @classmethod
+    def fitted(
+        cls,
+        problem: FitProblem,
+        tables: Mapping[Clique, Array],
+        messages: Messages,
+        *,
+        total: float,
+        status: FitStatus,
+    ) -> Self:
+        """The model of a problem that was solved."""
+        return cls(
+            domain=problem.domain,
+            tables=tables,
+            messages=messages,
+            constraints=problem.constraints,
+            total=total,
+            status=status,
+        )
 
     @property
     def cliques(self) -> tuple[Clique, ...]:

@@ -87,7 +87,7 @@ def judge_support(
     Parameters
     ----------
     loss
-        The loss that was minimised.
+        What was minimised.
     fitted
         Fitted counts of the measured cells, shape ``(n_cells,)``.
     covered

@@ -224,7 +224,7 @@ def draw_attribute(  # noqa: C901
     Parameters
     ----------
     cells
-        Rows of ``factors``, shape ``(n_scopes, n_rows)``.
+        The row of ``factors`` that each scope takes, shape ``(n_scopes, n_rows)``.
     shares, factors
         See `_Conditional`.
     uniform

@@ -91,7 +91,7 @@ class TableForm:
     Parameters
     ----------
     domain, backend
-        All attributes, and where the arrays live.
+        As `SoftmaxForm` has them.
     box
         True: each number is kept in [0, 1], as in the paper. False: each attribute's numbers are
         also kept summing to 1 (the Euclidean projection onto the simplex [Duchi et al. 2008]).

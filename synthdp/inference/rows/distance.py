@@ -93,6 +93,7 @@ class RowsTally:
         n_records
             How many records they were made of, if that is known.
         """
+        # A table without a count has no shares to compare.
         tables = [i for i, values in enumerate(expected) if values.sum() > 0]
         cliques = [self.cliques[i] for i in tables]
         if not self._n_rows or not tables:
@@ -106,9 +107,11 @@ class RowsTally:
         )
         by_chance = chance_distances(shares, self._n_rows)
         allowed = by_chance
+        # More rows than records are no closer to the population than the records are.
         if n_records is not None and 0 < n_records < self._n_rows:
             allowed = chance_distances(shares, n_records)
         worst = int(np.argmax(distances))
+        # By chance alone about half of all tables lie above their own mean, hence the factor.
         excess = distances - (_CHANCE_FACTOR * allowed + _CHANCE_MARGIN)
         far = [i for i in np.argsort(-excess, kind="stable").tolist() if excess[i] > 0]
         return RowsDistance(

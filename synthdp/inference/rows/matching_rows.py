@@ -25,10 +25,8 @@ class AgreeingRows:
 
     Parameters
     ----------
-    domain
-        All attributes.
-    columns
-        For each attribute the codes of the rows, shape ``(n_rows,)``.
+    domain, columns
+        All attributes, and for each the codes of the rows, shape ``(n_rows,)``.
     weights
         Weight of each row, at least 0, some above; rows of weight 0 are as good as absent.
     given
@@ -92,18 +90,21 @@ class AgreeingRows:
         if filled.size > _MAX_COMPARED:
             shares = self._sums[filled] / self._sums[filled].sum()
             filled = np.sort(generator.choice(filled, _MAX_COMPARED, replace=False, p=shares))
+        # Each combination is looked up once, however many records have it.
         lost, members = np.unique(groups, return_inverse=True)
         order = np.argsort(members, kind="stable")
         ends = np.cumsum(np.bincount(members, minlength=lost.size))
         chosen = np.empty_like(groups)
         for start in range(0, lost.size, max(1, _CHUNK_CELLS // filled.size)):
             some = lost[start : start + max(1, _CHUNK_CELLS // filled.size)]
+            # In chunks: all at once would take a byte for each pair of combinations.
             distances = np.zeros(
                 (some.size, filled.size), dtype=np.min_scalar_type(len(self._codes))
             )
             for codes in self._codes:
                 distances += codes[some, None] != codes[None, filled]
             for number, row in enumerate(distances, start):
+                # Among the nearest by weight, so that ties favour what the table has most of.
                 near = filled[np.flatnonzero(row == row.min())]
                 running = np.cumsum(self._sums[near])
                 here = order[ends[number - 1] if number else 0 : ends[number]]

@@ -101,21 +101,9 @@ def drawn_inside(
 ) -> Codes:
     """Rows of a slice, drawn again and again where they are impossible; see `repaired`.
 
-    Parameters
-    ----------
-    draw
-        Draws some number of rows of the slice, possible or not.
-    wanted
-        For each restricted attribute how much each level is wanted, 0 to 1.
-    n_rows
-        Number of rows.
-    rules, generator
-        See `repaired`.
-
-    Raises
-    ------
-    ParameterError
-        If no possible row is wanted.
+    ``draw`` draws some number of rows of the slice, possible or not; ``wanted`` says for each
+    restricted attribute how much each level is wanted, 0 to 1. Raises `ParameterError` if no
+    possible row is.
     """
     of_slice = replace(
         rules,

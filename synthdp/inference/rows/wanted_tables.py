@@ -323,6 +323,8 @@ def ties_of(domain: Domain, blocks: Sequence[Block], cliques: Sequence[Clique]) 
         [t for t, clique in enumerate(cliques) if not {*clique}.isdisjoint(block.names)]
         for block in blocks
     ]
+    # By how many cells a combination moves a record in each marginal: sums over the levels of the
+    # attributes that belong to the block, worked out once for all records.
     offsets: list[list[int]] = []
     for block, changed in zip(blocks, holders, strict=True):
         for t in changed:

@@ -263,7 +263,7 @@ def small_growths(
     growth
         The tree so far.
     candidates
-        Cliques of which one will be added, at least one.
+        At least one clique; one of them will be added.
     max_cells
         Most cells of the tree. Where every candidate passes it, those are given that pass it least.
 

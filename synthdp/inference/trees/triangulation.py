@@ -8,7 +8,7 @@ eliminated by itself. So a change in one place leaves the answer elsewhere as it
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
-from typing import final
+from typing import NamedTuple, final
 
 from synthdp.inference.trees.attribute_sets import AttributeSets, Graph
 
@@ -21,9 +21,7 @@ column and two thousand columns) and the attribute's position, which decide ties
 """
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """A connected part of the core, and what eliminating it gives."""
 
     graph: Graph

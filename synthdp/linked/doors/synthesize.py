@@ -17,7 +17,7 @@ from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import ChoiceLike, MechanismLike, RunSettings
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
 from synthdp.release.table_run import Finished, release_table
-from synthdp.schema.declared import Kinds
+from synthdp.schema.declared import Declared, Kinds
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
@@ -256,16 +256,8 @@ def synthesize(
         release = RELEASE_PACKAGE.load()
     elif settings.order is not None:
         release = RELEASE_HISTORY.load()
-    finished = release(
-        data,
-        schema,
-        settings,
-        keeping,
-        kinds=kinds,
-        dialect=dialect,
-        report=report,
-        rescue=rescue,
-    )
+    declared = Declared(schema=schema, kinds=kinds, dialect=dialect)
+    finished = release(data, declared, settings, keeping, report=report, rescue=rescue)
     try:
         for caution in finished.cautions:
             warnings.warn(caution, CautionWarning, stacklevel=3)

@@ -119,6 +119,8 @@ class _Estimates:
         """
         assert view.schema is not None
         size = view.schema[name].size
+        # Normal equations: precisions of independent measurements add up, also of merged numbers,
+        # whose sum alone was counted.
         precision: FloatArray = np.zeros((size, size))
         weighted: FloatArray = np.zeros(size)
         is_whole = False
@@ -135,11 +137,14 @@ class _Estimates:
                 groups = merging.groups[name]
             else:
                 is_whole = True
+            # A merged count is of the sum of its numbers: its precision stands in all pairs of
+            # these.
             same = groups[:, None] == groups
             np.add(precision, same / variance[groups], out=precision)
             np.add(weighted, (values / variance)[groups], out=weighted)
         if not is_whole:
             return None
+        # It has an inverse: some measurement has every number apart.
         covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
         return cls(covariance @ weighted, covariance)
 

@@ -4,7 +4,7 @@ parent, each given its ancestors and siblings.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 import pandas as pd
@@ -53,6 +53,16 @@ class DrawnRows:
         return len(self.parents)
 
 
+class Draw(NamedTuple):
+    """How rows of one table are drawn."""
+
+    seed: np.random.SeedSequence
+    text: bool
+    """Whether values are texts in the formats of the schema."""
+    checked: Collection[str]
+    """The attributes whose values checks compare, as `checked_names` has them."""
+
+
 def checked_names(schemas: Collection[Schema]) -> set[str]:
     """The attributes of views whose values are compared by some check, wherever they stand."""
     checks = [schema.checks for schema in schemas if schema.checks is not None]
@@ -63,33 +73,28 @@ def drawn_roots(
     view: LinkedView,
     model: Model,
     n_roots: int | None,
-    *,
-    seed: np.random.SeedSequence,
-    text: bool,
-    given: pd.DataFrame | None,
-    checked: Collection[str],
+    draw: Draw,
+    given: pd.DataFrame | None = None,
 ) -> DrawnRows:
     """Rows of the root; ``given`` are some of its columns, by the names of the view."""
     schema = view.schema
     assert schema is not None
     if given is None:
-        frame = drawn_table(model, schema, n_roots, seed=seed, text=text)
+        frame = drawn_table(model, schema, n_roots, seed=draw.seed, text=draw.text)
     else:
-        frame, _ = completed_table(model, schema, given, seed=seed, text=text)
+        frame, _ = completed_table(model, schema, given, seed=draw.seed, text=draw.text)
     codes = dict(zip(schema.names, encode(frame, schema).columns, strict=True))
-    own = _own_columns(view, frame, text=text)
+    own = _own_columns(view, frame, text=draw.text)
     places = np.arange(len(frame))
-    return DrawnRows(own, codes, _numbers(view, own, checked), places, np.zeros_like(places))
+    return DrawnRows(own, codes, _numbers(view, own, draw.checked), places, np.zeros_like(places))
 
 
 def drawn_children(
     view: LinkedView,
     fitted: Sequence[FittedView],
     parents: DrawnRows,
+    draw: Draw,
     *,
-    seed: np.random.SeedSequence,
-    text: bool,
-    checked: Collection[str],
     whole: bool = True,
 ) -> DrawnRows:
     """Rows of a table below rows that were drawn.
@@ -107,9 +112,7 @@ def drawn_children(
     settles = any(
         each.view.schema is not None and each.view.schema.checks is not None for each in fitted
     )
-    drawing = _Drawing(
-        view, ancestors, numbers, len(parent_rows), settles=settles, text=text, checked=checked
-    )
+    drawing = _Drawing(view, ancestors, numbers, len(parent_rows), settles=settles, draw=draw)
     quotas = Quotas(view.table, counts)
     of_parent = counts[parent_rows]
     n_steps = int(counts.max(initial=0))
@@ -127,12 +130,12 @@ def drawn_children(
                 positions[rows],
                 of_parent[rows],
                 quotas.groups(parent_rows[rows], step),
-                seed.spawn(1)[0],
+                draw.seed.spawn(1)[0],
                 whole=whole,
             )
             # What these rows have used up narrows what the next ones may have.
             quotas.add(parent_rows[rows], drawing.codes, rows)
-    frame = drawing.frame(view, seed.spawn(1)[0])
+    frame = drawing.frame(view, draw.seed.spawn(1)[0])
     return DrawnRows(frame, ancestors | drawing.codes, drawing.numbers, parent_rows, positions)
 
 
@@ -148,14 +151,13 @@ class _Drawing:
         n_rows: int,
         *,
         settles: bool,
-        text: bool,
-        checked: Collection[str],
+        draw: Draw,
     ) -> None:
         self._table, self._ancestors, self._text, self._checked = (
             view.table,
             ancestors,
-            text,
-            checked,
+            draw.text,
+            draw.checked,
         )
         schema = view.schema
         self.codes = (
@@ -164,7 +166,7 @@ class _Drawing:
             else {name: np.zeros(n_rows, schema[name].dtype) for name in view.drawn}
         )
         self.numbers = dict(numbers) | {
-            name: np.full(n_rows, np.nan) for name in view.drawn if name in checked
+            name: np.full(n_rows, np.nan) for name in view.drawn if name in draw.checked
         }
         self._pieces: list[pd.DataFrame] = []
         self._n_rows = n_rows
@@ -293,10 +295,7 @@ def completed_children(
     view: LinkedView,
     fitted: Sequence[FittedView],
     parents: DrawnRows,
-    *,
-    seed: np.random.SeedSequence,
-    text: bool,
-    checked: Collection[str],
+    draw: Draw,
 ) -> DrawnRows:
     """Rows of a table that are given: drawn is what they lack, their numbers of children too.
 
@@ -322,21 +321,25 @@ def completed_children(
             unknown = [name for name in view.drawn if name not in known | counted]
             if len(which) and unknown:
                 fitted_to = fitted[min(position, 1)]
-                drawn = _rest_drawn(fitted_to, which, position, codes, unknown, seed.spawn(1)[0])
+                drawn = _rest_drawn(
+                    fitted_to, which, position, codes, unknown, draw.seed.spawn(1)[0]
+                )
                 for name in unknown:
                     codes[name][which] = drawn[name]
     frame = pd.DataFrame(index=pd.RangeIndex(n_rows))
     if partial is not None:
         own_codes = tuple(codes[name] for name in view.table.attributes)
-        rng = np.random.default_rng(seed.spawn(1)[0])
-        frame = with_given(decoded_rows(own_codes, partial, rng, text=text), partial, text=text)
+        rng = np.random.default_rng(draw.seed.spawn(1)[0])
+        frame = with_given(
+            decoded_rows(own_codes, partial, rng, text=draw.text), partial, text=draw.text
+        )
         # A check may have moved a value into another bin; what hangs on the row must see its code.
         codes |= dict(
             zip(view.table.attributes, encode(frame, partial.schema).columns, strict=True)
         )
     numbers = {each: values[rows.parents] for each, values in parents.numbers.items()}
     return DrawnRows(
-        frame, codes, numbers | _numbers(view, frame, checked), rows.parents, rows.positions
+        frame, codes, numbers | _numbers(view, frame, draw.checked), rows.parents, rows.positions
     )
 
 

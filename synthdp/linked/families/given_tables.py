@@ -120,6 +120,7 @@ def given_tables(package: Package, given: Any) -> dict[str, GivenTable]:
     """
     names = [table.name for table in package.tables]
     root = package.root
+    # A mapping may be tables by name or columns of the root: the latter name its fields.
     by_table = isinstance(given, Mapping) and (
         isinstance(given.get(root.name), pd.DataFrame | Mapping)
         or (bool(given) and not any(name in root.fields for name in given))
@@ -135,6 +136,7 @@ def given_tables(package: Package, given: Any) -> dict[str, GivenTable]:
             frame = _frame(tables[table.name], table)
             places = np.arange(len(frame))
             opened[table.name] = GivenTable(table, frame, places, np.zeros_like(places))
+        # Rows that hang on nothing given would need parents to be made up for them.
         elif table.parent not in opened:
             raise ParameterError(
                 f"given: rows of {table.name!r} need those of {table.parent!r} above them; give these"

@@ -73,9 +73,11 @@ def history_package(
         content["missingValues"],
         {key: content[key] for key in ("dialect",) if key in content},
     )
+    # In the package the key of persons is a column of its own, and none that is left out.
     own = dict(content.get("synthdp", {}))
     if unit in (ignored := own.get("ignore", [])):
         own["ignore"] = [name for name in ignored if name != unit]
+    # Persons are a table of nothing but keys: all that is said of one stands in the rows.
     key = {"name": unit, "type": "integer"}
     link = {"fields": unit, "reference": {"resource": PERSONS, "fields": unit}}
     rows = {

@@ -1,8 +1,7 @@
 """A run over one table of persons with several rows in an order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from os import PathLike
 from typing import Any
 
 from synthdp.core.errors import ParameterError
@@ -15,19 +14,16 @@ from synthdp.release.learnt_domain import LearntDomain
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
-from synthdp.schema.declared import FROM_DTYPES, Kinds, settled_schema
+from synthdp.schema.declared import FROM_DTYPES, Declared, settled_schema
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import Schema
 
 
 def release_history(
     data: Any,
-    schema: Schema | OpenSchema | Mapping[str, Any] | str | PathLike[str] | None,
+    declared: Declared,
     settings: RunSettings,
     keeping: Keeping,
     *,
-    kinds: Kinds | None,
-    dialect: str | Mapping[str, Any] | None,
     report: Report,
     rescue: Callable[[HistorySynthesis | LearntDomain], object] | None,
 ) -> Finished:
@@ -37,15 +33,13 @@ def release_history(
     Protected as one is a person with all rows; but synthetic rows carry a fresh key of their
     person, and how rows of one person follow each other is kept.
     """
-    if isinstance(kinds, str) and kinds == FROM_DTYPES:
+    if isinstance(declared.kinds, str) and declared.kinds == FROM_DTYPES:
         raise ParameterError(
             f"kinds is {FROM_DTYPES!r}, which does not go with order; name the kind of each column"
         )
-    declared, _ = settled_schema(
-        schema, kinds, None, unit=settings.unit, dialect=dialect, learns_bins=False
-    )
-    with _opened(data, declared, settings.unit) as table:
-        zoned = declared.in_zones(zones_of(table))
+    schema, _ = settled_schema(declared, None, unit=settings.unit, learns_bins=False)
+    with _opened(data, schema, settings.unit) as table:
+        zoned = schema.in_zones(zones_of(table))
         run = HistoryRelease(schema=zoned, header=header_of(table), settings=settings)
         with run.kept(keeping):
             synthesis = run.of(table, report=report, rescue=rescue)

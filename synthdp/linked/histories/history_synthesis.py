@@ -60,6 +60,11 @@ class HistorySynthesis(Result):
         return self._linked.certificate
 
     @property
+    def n_measured(self) -> int:
+        """How many marginals were measured."""
+        return self._linked.n_measured
+
+    @property
     def tables(self) -> dict[str, tuple[str, ...]]:
         """The columns of the table, by the name ``rows``."""
         return {ROWS: self._linked.tables[ROWS]}
@@ -80,11 +85,6 @@ class HistorySynthesis(Result):
     def can_sample(self) -> bool:
         """Whether rows can be drawn; if not, the run was stopped before its end."""
         return self._linked.can_sample
-
-    @property
-    def n_measured(self) -> int:
-        """How many marginals were measured."""
-        return self._linked.n_measured
 
     def sample(
         self,

@@ -44,6 +44,7 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
     kept = []
     for rule in every:
         named = names_in(rule)
+        # Names of rows beside, and of rows by number, stand for columns of the table.
         plain = {name.removeprefix(OTHER) for name in named}
         plain |= {name.rpartition(":")[0] for name in plain - known}
         if open_ones := sorted(plain & opened):
@@ -52,6 +53,8 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
                     f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
                     "synthdp.derive, or remove the rule"
                 )
+            # Only rules on open columns are needed here: learning bounds must not break them. All
+            # others are kept by the views.
             kept.append(rule)
     own = {"synthdp": {"constraints": kept}} if kept else {}
     try:

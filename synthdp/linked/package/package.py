@@ -32,8 +32,8 @@ from synthdp.linked.package.links import Links
 from synthdp.linked.package.opened import closed_fields, joint_schema
 from synthdp.linked.package.resources import linked_table, with_levels_of
 from synthdp.schema.columns.column import Column
+from synthdp.schema.declared_columns import FIELDS_IN_ZONES
 from synthdp.schema.open_schema import OpenSchema
-from synthdp.schema.schema import FIELDS_IN_ZONES
 
 
 @final

@@ -157,6 +157,8 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         resources[name]["schema"],
         synthdp_part(resources[name], name),
     )
+    # The columns that refer to the parent, in the order of its key: a description may name them in
+    # any order.
     parent, parent_key = links.parent(name), tuple[str, ...]()
     for columns, other, there in links.references(name):
         if other == parent:
@@ -168,6 +170,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         refuse_package(
             f"a key names {unknown[0]!r}, which is no column; it has {listed(types)}", name
         )
+    # A key is made afresh and is no column of the model, unless it says something of its row.
     drawn_keys = _drawn_keys(schema, key, parent_key, own, name)
     fields = [
         _as_column(field) if field["name"] in drawn_keys else field
@@ -175,6 +178,8 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         if field["name"] not in {*key, *parent_key} or field["name"] in drawn_keys
     ]
     declared, ignored = _declared_of(resource, schema, fields, name)
+    # Open columns stand in it by an example, so that all else can be checked before a budget is
+    # spent.
     columns_ = None if declared is None else outline_of(declared)
     opened = [] if declared is None else [column.name for column in declared.open_columns]
     if parent is None and own.mapping().keys() & {
@@ -190,6 +195,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
             "it is the root, which has no parent: bounds, an order and limits are for other tables",
             name,
         )
+    # It bounds what one family can change, so it has no default.
     most = 1 if parent is None else own["max_children"].whole(1, MAX_CHILDREN)
     order = _order(own["order"], columns_, name)
     if order in opened and columns_ is not None and columns_[order].axis is None:

@@ -171,6 +171,7 @@ class LinkedView:
             return None
         tables = (*self.package.ancestors(self.name), self.table)
         fields = [field for table in tables for field in self._fields(table)]
+        # First what is known when a row is drawn, then what is drawn: rules may be on both.
         siblings = [
             self._sibling_field(field) for field in fields if OTHER + field["name"] in self.siblings
         ]
@@ -328,5 +329,6 @@ def views_of(package: Package) -> dict[str, LinkedView]:
             refuse_package(
                 f"a rule is on {', '.join(sorted(named))}, of which none hangs on all others; split it"
             )
+    # A view whose rules do not fit is refused now, before anything is paid for.
     _ = [view.schema for view in views.values()]
     return views

@@ -114,9 +114,9 @@ def refit_certificate(
     Parameters
     ----------
     certificate
-        What it said before.
+        As it was before.
     before
-        The model that it had, if any.
+        The model that the release had, if any.
     schema, engine, model
         What the new model was fitted for, by and is.
 

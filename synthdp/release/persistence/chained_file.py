@@ -12,9 +12,10 @@ from io import FileIO
 from os import PathLike
 from os.path import lexists
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, Self, TypeVar, final
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar, final
 
 from synthdp.core.errors import DataFileError, SchemaError
+from synthdp.core.files.closing import Closing
 from synthdp.core.files.writing import STANDARD_STREAM, flush_directory, reason, write_atomically
 from synthdp.core.strict_json import MAX_MEMORY, memory_of, parse_json
 from synthdp.release.persistence.locks import close_locked, open_locked
@@ -37,7 +38,7 @@ _CHUNK = 1 << 20
 
 
 @final
-class ChainedFile:
+class ChainedFile(Closing):
     """An open file of entries, held by this object alone until it is closed.
 
     Every line is verified when the file is opened. An end without a line feed is the mark of a
@@ -219,12 +220,6 @@ class ChainedFile:
         # The lock goes with the stream.
         if not self._stream.closed:
             close_locked(self._stream)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def _named(self) -> str:

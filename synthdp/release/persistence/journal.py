@@ -14,9 +14,10 @@ from os import PathLike
 from os.path import lexists
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self, final
+from typing import Any, final
 
 from synthdp.core.errors import DataFileError, ParameterError, PrivacyError
+from synthdp.core.files.closing import Closing
 from synthdp.privacy.events import Event
 from synthdp.privacy.queryable import Answer
 from synthdp.release.persistence.chained_file import ChainedFile
@@ -52,7 +53,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", re.ASCII)
 
 
 @final
-class Journal:
+class Journal(Closing):
     """Every answer of one run, on the disk before anybody sees it; a
     `synthdp.privacy.queryable.AnswerCache`.
 
@@ -331,12 +332,6 @@ class Journal:
     def close(self) -> None:
         """Let others have the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @property
     def _is_at_end(self) -> bool:

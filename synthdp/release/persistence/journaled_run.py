@@ -37,7 +37,7 @@ class JournaledRun:
     journal
         Where its answers are.
     budget
-        What it is charged to, if anything.
+        What it is charged to; None if to nothing.
     charge
         Charges it, unless that was done before the run was stopped.
     ledger

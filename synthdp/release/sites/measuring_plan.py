@@ -32,8 +32,6 @@ _KEYS = {
     "marginals", SEAL,
 }  # fmt: skip
 
-_WHAT = "plan"
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -103,19 +101,19 @@ class MeasuringPlan:
         if self.schema.is_open:
             names = ", ".join(repr(column.name) for column in self.schema.open_columns)
             raise SchemaError(
-                f"{_WHAT}: the schema leaves {names} open; all sites need the same levels and bounds, so declare them"
+                f"plan: the schema leaves {names} open; all sites need the same levels and bounds, so declare them"
             )
         checked_rows(self.unit, self.max_rows_per_unit)
         if not 0 < len(self.marginals) <= MAX_MARGINALS:
             raise ParameterError(
-                f"{_WHAT}: it has {len(self.marginals)} marginals; give 1 to {MAX_MARGINALS:,}"
+                f"plan: it has {len(self.marginals)} marginals; give 1 to {MAX_MARGINALS:,}"
             )
         self._check_marginals()
         unit = self.ledger().unit
         for marginal, rho in zip(self.marginals, self.costs, strict=True):
             if rho == 0 or unit.sigma_squared(rho) > MAX_SIGMA_SQUARED:
                 raise ParameterError(
-                    f"{_WHAT}: the share of {marginal.clique} is too little to measure it; leave it out or give more"
+                    f"plan: the share of {marginal.clique} is too little to measure it; leave it out or give more"
                 )
 
     def _check_marginals(self) -> None:
@@ -125,15 +123,15 @@ class MeasuringPlan:
             unknown = [name for name in marginal.clique if name not in domain.attributes]
             if unknown or marginal.merged.keys() - set(marginal.clique):
                 raise SchemaError(
-                    f"{_WHAT}: {marginal.clique} has a column that the schema lacks, or merges one that it has not"
+                    f"plan: {marginal.clique} has a column that the schema lacks, or merges one that it has not"
                 )
             if not (isfinite(marginal.share) and marginal.share > 0):
                 raise ParameterError(
-                    f"{_WHAT}: the share of {marginal.clique} is {marginal.share}; give a number above 0"
+                    f"plan: the share of {marginal.clique} is {marginal.share}; give a number above 0"
                 )
             if (n_cells := domain.size(distinct(marginal.clique))) > MAX_MEASURED_CELLS:
                 raise ParameterError(
-                    f"{_WHAT}: {marginal.clique} has {n_cells} cells; at most {MAX_MEASURED_CELLS} are measured"
+                    f"plan: {marginal.clique} has {n_cells} cells; at most {MAX_MEASURED_CELLS} are measured"
                 )
             coarsening = marginal.coarsening
             if coarsening is not None:
@@ -142,7 +140,7 @@ class MeasuringPlan:
             question = (frozenset(marginal.clique), tuple(sorted(merged.items())))
             if question in seen:
                 raise ParameterError(
-                    f"{_WHAT}: {marginal.clique} is there twice; ask for it once, with the sum of the shares"
+                    f"plan: {marginal.clique} is there twice; ask for it once, with the sum of the shares"
                 )
             seen.add(question)
 
@@ -200,14 +198,14 @@ class MeasuringPlan:
         if not isinstance(content, Mapping) or not str(content.get("format")).startswith(
             "synthdp-plan/"
         ):
-            raise SchemaError(f"{_WHAT}: it is no plan; `synthdp plan-measure` writes one")
+            raise SchemaError("plan: it is no plan; `synthdp plan-measure` writes one")
         if content["format"] != FORMAT:
             raise SchemaError(
-                f"{_WHAT}: its format is {content['format']!r}, and this version reads {FORMAT}; update synthdp"
+                f"plan: its format is {content['format']!r}, and this version reads {FORMAT}; update synthdp"
             )
         if content.keys() != _KEYS or is_damaged(content):
             raise SchemaError(
-                f"{_WHAT}: it is damaged, or was changed: its sha256 is not that of what it says; write a new one"
+                "plan: it is damaged, or was changed: its sha256 is not that of what it says; write a new one"
             )
         try:
             marginals = tuple(_marginal(each) for each in content["marginals"])
@@ -220,7 +218,7 @@ class MeasuringPlan:
                 "accounting": as_accounting(content["accounting"]),
             }
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            raise SchemaError(f"{_WHAT}: a value is of another kind; write a new one") from None
+            raise SchemaError("plan: a value is of another kind; write a new one") from None
         plan = cls(
             schema=OpenSchema.from_dict(content["schema"]),
             marginals=marginals,
@@ -231,14 +229,14 @@ class MeasuringPlan:
         # What two versions of the software read in two ways would not be one plan.
         if plan.fingerprint != content[SEAL]:
             raise SchemaError(
-                f"{_WHAT}: this version would write it in another way; have all sites use the version that wrote it"
+                "plan: this version would write it in another way; have all sites use the version that wrote it"
             )
         return plan
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """The plan in a file; raises as `from_dict`, and `DataFileError` if it cannot be read."""
-        return cls.from_dict(load_json(path, _WHAT))
+        return cls.from_dict(load_json(path, "plan"))
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the plan to a JSON file; raises `DataFileError` if that is there, unless ``force``."""

@@ -82,7 +82,7 @@ def design(frame: pd.DataFrame, levels: dict[str, Sequence[object]]) -> Design:
     frame
         The explanatory columns.
     levels
-        For each column of texts its levels.
+        The levels of each column of texts.
     """
     names, columns = ["intercept"], [np.ones(len(frame))]
     for name in frame:

@@ -9,6 +9,7 @@ from synthdp.core.reporting import Report, silent
 from synthdp.linked.doors.synthesize import is_package
 from synthdp.release.on_demand import OnDemand
 from synthdp.report.evaluate_table import evaluate_table
+from synthdp.report.evaluation_settings import EvaluationSettings
 from synthdp.report.metrics.queries import Queries
 from synthdp.report.releases import Certificates
 from synthdp.schema.schema import Schema
@@ -115,22 +116,10 @@ def evaluate(
     ... )
     (0.0, 1000.0)
     """
+    for_one = {"names": names, "targets": targets, "by": by, "queries": queries, "weight": weight}
     if not is_package(real, schema):
-        return evaluate_table(
-            real,
-            synthetic,
-            schema,  # type: ignore[arg-type]
-            names=names,
-            targets=targets,
-            by=by,
-            queries=queries,
-            certificate=certificate,
-            weight=weight,
-            seed=seed,
-            report=report,
-        )
-    for_one = {"names": names, "targets": targets, "by": by, "queries": queries}
-    for_one |= {"weight": weight}
+        settings = EvaluationSettings(certificate=certificate, seed=seed, **for_one)  # type: ignore[arg-type]
+        return evaluate_table(real, synthetic, schema, settings, report=report)  # type: ignore[arg-type]
     for name, value in for_one.items():
         if value is not None:
             raise ParameterError(f"{name} is for one table; leave it out for a package")

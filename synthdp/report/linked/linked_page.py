@@ -3,7 +3,6 @@ that sort.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -21,11 +20,10 @@ from synthdp.report.linked.linked_sections import (
     number_section,
     pair_section,
 )
-from synthdp.report.metrics.unread import unread_lines
+from synthdp.report.pages.evaluation_page import page_of
 from synthdp.report.pages.verdict import verdict_section
 from synthdp.report.pages.verdicts import Verdict
 from synthdp.report.rendering.listing import Listing
-from synthdp.report.rendering.page import rendered
 from synthdp.report.rendering.section import Section
 
 _PAIRS = {
@@ -79,14 +77,8 @@ def linked_page(
         _links(broken_links, facts["rows"]),
     ]
     root = next(iter(marginals))
-    content = {
-        "title": f"NOT PRIVATE: evaluation of {root} and what hangs on them",
-        "what": f"{len(marginals)} synthetic tables beside the real ones",
-        "facts": facts,
-        "unread": unread_lines(facts),
-        "sections": [section for section in sections if section is not None],
-    }
-    return rendered("linked_evaluation.html", content, folder=Path(__file__).parents[1] / "pages")
+    what = f"{len(marginals)} synthetic tables beside the real ones"
+    return page_of("linked_evaluation", f"{root} and what hangs on them", what, facts, sections)
 
 
 def _summary(summary: pd.DataFrame) -> Section:

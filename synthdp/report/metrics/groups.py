@@ -16,6 +16,12 @@ from synthdp.report.metrics.references import SamplingError
 MAX_GROUP_MARGINALS = 200
 """Within groups the error of pairs is the mean over at most so many, drawn at random."""
 
+COLUMNS = [
+    "by", "level", "rows_real", "rows_synthetic", "share_real", "share_synthetic", "tvd_1", "sampling_1", "tvd_2",
+    "sampling_2", "worst_column", "worst_tvd",
+]  # fmt: skip
+"""What is said of each level."""
+
 MAX_GROUPS = 100
 """Only the largest groups are looked at where a column has more levels."""
 

@@ -29,12 +29,10 @@ def own_units(
 
     Parameters
     ----------
-    real, synthetic
-        The two tables, read by one schema.
-    sample
-        Rows drawn from the real ones at random.
+    real, synthetic, sample
+        As `compared_columns` takes them.
     columns
-        As `compared_columns` has them: their order, and KS.
+        As it has them: their order, and KS.
     """
     rows: list[Mapping[str, object]] = []
     for name, kind, ks in zip(columns["column"], columns["kind"], columns["ks"], strict=True):

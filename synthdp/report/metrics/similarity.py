@@ -55,10 +55,8 @@ def similarities(
 
     Parameters
     ----------
-    real, synthetic
-        The two tables, read by one schema.
-    sample
-        Rows drawn from the real ones at random, for ``sampling``.
+    real, synthetic, sample
+        As `compared_columns` takes them; the sample is for ``sampling``.
     pairs
         The pairs of attributes that are compared; those of other than columns are left out.
     """

@@ -1,6 +1,6 @@
 """NOT PRIVATE. The page of an evaluation: what was found, in pictures and tables that sort."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +62,21 @@ def evaluation_page(
         _notes(view),
     ]
     what = ", ".join(view.names) if len(view.names) <= 3 else f"{len(view.names)} synthetic tables"
+    return page_of("evaluation", what, f"{what} beside the real table", facts, built)
+
+
+def page_of(
+    template: str, of: str, what: str, facts: Mapping[str, Any], sections: Iterable[Section | None]
+) -> str:
+    """A page of an evaluation, by a template of this folder; sections of nothing are left out."""
     content = {
-        "title": f"NOT PRIVATE: evaluation of {what}",
-        "what": f"{what} beside the real table",
+        "title": f"NOT PRIVATE: evaluation of {of}",
+        "what": what,
         "facts": facts,
         "unread": unread_lines(facts),
-        "sections": [section for section in built if section is not None],
+        "sections": [section for section in sections if section is not None],
     }
-    return rendered("evaluation.html", content, folder=Path(__file__).parent)
+    return rendered(f"{template}.html", content, folder=Path(__file__).parent)
 
 
 def _summary(view: PageView) -> Section:

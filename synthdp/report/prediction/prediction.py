@@ -106,6 +106,7 @@ def compared_predictions(
     for model in (LINEAR, TREES):
         features = _features(model, real, split, target)
         scores = {}
+        # Both are tested on the same real rows, which neither has seen.
         for trained_on in ("real", "synthetic"):
             train = getattr(split, trained_on)
             fit = _model(sklearn, model, target, features.get("levels"))
@@ -138,6 +139,7 @@ def _features(model: str, real: ReadTable, split: Split, target: Target) -> dict
     names = predictors(real, target.name)
     tables = {"real": split.real, "test": split.test, "synthetic": split.synthetic}
     if model == LINEAR:
+        # The real rows settle the columns, so that all models are of the same ones.
         design = Design.from_table(split.real, names)
         return {key: design.matrix(table)[:, 1:] for key, table in tables.items()}
     levels = {

@@ -62,14 +62,14 @@ class GeneratedColumn(ABC):
         """What is generated, as a schema calls it."""
 
     @property
-    @abstractmethod
-    def is_unique(self) -> bool:
-        """Whether no value comes twice in one sample."""
-
-    @property
     def within(self) -> tuple[str, ...]:
         """The columns within which values differ, if not in all rows."""
         return ()
+
+    @property
+    @abstractmethod
+    def is_unique(self) -> bool:
+        """Whether no value comes twice in one sample."""
 
     def numbered_within(self, names: tuple[str, ...]) -> Self:  # noqa: ARG002
         """The same with values that differ within other columns, if it counts."""

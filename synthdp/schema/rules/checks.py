@@ -99,7 +99,7 @@ def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Ineq
     """What a relation says of places on the lines of its columns: one inequality, or two for an
     equation.
     """
-    scaled = {name: factor * lines[name].unit for name, factor in relation.factors.items()}
+    scaled = {name: factor * lines[name].column.unit for name, factor in relation.factors.items()}
     # Whole factors, so that places are compared exactly and no float decides about a rule.
     common = lcm(*(value.denominator for value in (*scaled.values(), relation.constant)))
     factors = [int(value * common) for value in scaled.values()]

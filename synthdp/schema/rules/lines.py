@@ -6,7 +6,6 @@ what is kept.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
@@ -24,16 +23,6 @@ class Line:
     """A column on its line."""
 
     column: Axis
-
-    @property
-    def unit(self) -> Fraction:
-        """What 1 on the line is worth; of dates a second."""
-        return self.column.unit
-
-    @property
-    def step(self) -> int:
-        """All places are multiples of it."""
-        return self.column.step
 
     @cached_property
     def bins(self) -> tuple[Ints, Ints]:
@@ -83,9 +72,8 @@ class Line:
         """The whole numbers on the line at or above, and at or below, what `read_numbers` gives;
         any for NaN.
         """
-        scaled = np.nan_to_num(
-            numbers * float(1 / self.unit) if self.unit <= 1 else numbers / float(self.unit)
-        )
+        unit = self.column.unit
+        scaled = np.nan_to_num(numbers * float(1 / unit) if unit <= 1 else numbers / float(unit))
         # 0.1 + 0.2 lies a rounding error above 0.3: what is that near is the whole number.
         nearest = np.rint(scaled)
         is_near = np.abs(scaled - nearest) <= NEAR * np.abs(scaled)

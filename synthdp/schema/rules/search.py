@@ -154,7 +154,7 @@ def rows_of(
             if name in position
         }
         if factors:
-            step = gcd(*(factor * lines[name].step for name, factor in factors.items()))
+            step = gcd(*(factor * lines[name].column.step for name, factor in factors.items()))
             # Sums of whole places are multiples of the greatest common divisor, so the bound may be
             # lowered to one: cuts that a solver would find one by one.
             yield {position[name]: factor for name, factor in factors.items()}, most // step * step

@@ -136,7 +136,7 @@ class System:
         row
             What the columns can be.
         near
-            For each free column where to begin.
+            Where to begin, for each free column.
         tables
             What other rules allow of free columns.
         """

@@ -263,29 +263,18 @@ def test_odd_schemas_have_a_plan(adding, place):
     assert "epsilon" in plan("odd.json", "--rows", "1")
 
 
+NINE_ROWS = ("sizes.json", "--rows", "9")
 WRONG = {
     "no rows": (("sizes.json",), "--rows"),
     "rows 0": (("sizes.json", "--rows", "0"), "--rows is 0; give 1 or more"),
-    "no want": (
-        ("sizes.json", "--rows", "9", "--want", ""),
-        "want is ''; write 'pairs within 2 %'",
-    ),
-    "triples": (
-        ("sizes.json", "--rows", "9", "--want", "triples within 2 %"),
-        "write 'pairs within 2 %'",
-    ),
-    "0 %": (
-        ("sizes.json", "--rows", "9", "--want", "pairs within 0 %"),
-        "write 'pairs within 2 %'",
-    ),
-    "100 %": (
-        ("sizes.json", "--rows", "9", "--want", "pairs within 100 %"),
-        "write 'pairs within 2 %'",
-    ),
+    "no want": ((*NINE_ROWS, "--want", ""), "want is ''; write 'pairs within 2 %'"),
+    "triples": ((*NINE_ROWS, "--want", "triples within 2 %"), "write 'pairs within 2 %'"),
+    "0 %": ((*NINE_ROWS, "--want", "pairs within 0 %"), "write 'pairs within 2 %'"),
+    "100 %": ((*NINE_ROWS, "--want", "pairs within 100 %"), "write 'pairs within 2 %'"),
     "no pairs": (("one.json", "--rows", "9", "--want", "pairs within 2 %"), "no pairs"),
-    "epsilon": (("sizes.json", "--rows", "9", "--epsilon", "0"), "epsilon is 0"),
-    "delta": (("sizes.json", "--rows", "9", "--delta", "1"), "delta is 1"),
-    "unit": (("sizes.json", "--rows", "9", "--unit", "a"), "without --max-rows-per-unit"),
+    "epsilon": ((*NINE_ROWS, "--epsilon", "0"), "epsilon is 0"),
+    "delta": ((*NINE_ROWS, "--delta", "1"), "delta is 1"),
+    "unit": ((*NINE_ROWS, "--unit", "a"), "without --max-rows-per-unit"),
 }
 
 

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.drawn_columns import resolutions, rounded_edges
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,34 +70,19 @@ def numbers(draw):
 
 @st.composite
 def rounded_numbers(draw):
-    decimals = draw(st.integers(-3, 6))
-    points = sorted(
-        draw(st.lists(st.integers(-(10**6), 10**6), min_size=3, max_size=9, unique=True))
-    )
-    edges = tuple(point / 10.0**decimals for point in points)
+    decimals, edges = draw(rounded_edges())
     return NumberColumn(name="x", required=draw(FLAGS), edges=edges, decimals=decimals)
 
 
 @st.composite
 def dates(draw):
-    kind = draw(st.sampled_from(["date", "datetime"]))
-    units = ["year", "quarter", "month", "week", "day"] + ["hour", "minute", "second"] * (
-        kind == "datetime"
-    )
-    resolution = draw(st.sampled_from(units))
+    kind, resolution = draw(resolutions())
     low, high = sorted(draw(st.tuples(st.datetimes(), st.datetimes())))
     pattern = draw(st.none() | st.just("%d.%m.%Y" if kind == "date" else "%d.%m.%Y %H:%M:%S"))
     if pattern and low.year < 1000:
         pattern = None
-    return DateColumn(
-        name="x",
-        required=draw(FLAGS),
-        minimum=low,
-        maximum=high,
-        type=kind,
-        resolution=resolution,
-        format=pattern,
-    )
+    bounds = {"minimum": low, "maximum": high, "resolution": resolution}
+    return DateColumn(name="x", required=draw(FLAGS), type=kind, format=pattern, **bounds)
 
 
 COLUMNS = st.one_of(

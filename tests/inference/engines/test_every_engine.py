@@ -6,17 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.quick_engines import CUT_SHORT, quick_engine
+from helpers.quick_engines import CUT_SHORT, each_of, quick_engine
 from oracles.inference import marginal_of, noisy
 
-from synthdp.core import (
-    Coarsening,
-    Constraint,
-    Domain,
-    LinearMeasurement,
-    ParameterError,
-    estimate_total,
-)
+from synthdp import core
 from synthdp.inference import (
     AutoEngine,
     FitProblem,
@@ -31,7 +24,7 @@ from synthdp.release import ENGINES as NAMED
 
 pytestmark = CUT_SHORT
 
-DOMAIN = Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
+DOMAIN = core.Domain(("a", "b", "one", "c", "d"), (3, 2, 1, 3, 2))
 ALL_ROWS = tuple(
     np.array(column) for column in zip(*product(*map(range, DOMAIN.shape)), strict=True)
 )
@@ -47,14 +40,12 @@ PROBLEMS = {
 }
 
 CONSTRAINTS = [
-    Constraint(("a", "c"), np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=bool)),
-    Constraint.determines("c", "d", [0, 1, 1], 2),
+    core.Constraint(("a", "c"), np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]], dtype=bool)),
+    core.Constraint.determines("c", "d", [0, 1, 1], 2),
 ]
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
-def engine(request):
-    return request.param
+engine = each_of(ENGINES)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +78,7 @@ def test_every_named_engine_is_tested():
 def test_marginals_explain_the_measurements_and_survive_saving(engine, joint, problem):
     measurements = measured(joint, PROBLEMS[problem], stddev=2.0)
     model = engine.estimate(DOMAIN, measurements)
-    assert model.total == pytest.approx(estimate_total(measurements))
+    assert model.total == pytest.approx(core.estimate_total(measurements))
     for clique in [*PROBLEMS[problem], ("d", "a"), ("b",), ()]:
         marginal = model.marginal(clique)
         assert (marginal.values >= 0).all()
@@ -191,9 +182,9 @@ def test_slices_are_drawn_however_rare(engine, cliques):
     nearest ones.
     """
     n_rows = 1e7
-    one_way = LinearMeasurement(("a",), np.array([n_rows / 2, n_rows / 2 - 10, 10.0]), 0.1)
+    one_way = core.LinearMeasurement(("a",), np.array([n_rows / 2, n_rows / 2 - 10, 10.0]), 0.1)
     others = [
-        LinearMeasurement(c, np.full(s := DOMAIN.project(c).shape, n_rows / np.prod(s)), 100.0)
+        core.LinearMeasurement(c, np.full(s := DOMAIN.project(c).shape, n_rows / np.prod(s)), 100.0)
         for c in cliques
     ]
     model = engine.estimate(DOMAIN, [one_way, *others])
@@ -218,11 +209,11 @@ def test_constraints_hold_in_completed_rows_and_slices(engine, joint):
         assert (sliced[0] == 2).all()
         assert all(constraint.holds(DOMAIN, sliced).all() for constraint in CONSTRAINTS)
         with pytest.raises(
-            ParameterError, match=r"^given: .* on \('a', 'c'\) and on \('c', 'd'\) together;"
+            core.ParameterError, match=r"^given: .* on \('a', 'c'\) and on \('c', 'd'\) together;"
         ):
             model.complete({"a": np.array([0, 2]), "d": np.array([0, 0])}, seed=0)
         with pytest.raises(
-            ParameterError, match=r"^where: .* on \('a', 'c'\) and on \('c', 'd'\) together;"
+            core.ParameterError, match=r"^where: .* on \('a', 'c'\) and on \('c', 'd'\) together;"
         ):
             model.sample_where(
                 {"a": np.array([False, False, True]), "d": np.array([True, False])}, 5, seed=0
@@ -230,10 +221,10 @@ def test_constraints_hold_in_completed_rows_and_slices(engine, joint):
 
 
 def test_slices_may_cut_through_merged_levels(engine, joint):
-    merging = Coarsening({"c": np.array([0, 1, 1]), "a": np.array([1, 0, 0])})
+    merging = core.Coarsening({"c": np.array([0, 1, 1]), "a": np.array([1, 0, 0])})
     plain = measured(joint, [("a",), ("c",), ("b", "a"), ("a", "c"), ("c", "b")], stddev=2.0)
     merged = [
-        LinearMeasurement(m.clique, merging.apply(m.clique, m.values), 2.0, merging)
+        core.LinearMeasurement(m.clique, merging.apply(m.clique, m.values), 2.0, merging)
         for m in plain[2:]
     ]
     model = estimate_refined(engine, DOMAIN, [*plain[:2], *merged])
@@ -252,12 +243,15 @@ def test_slices_may_cut_through_merged_levels(engine, joint):
     assert np.abs(shares_of(completed, ("c",)) - expected / expected.sum()).sum() / 2 < 0.05
 
 
-ONE_WAY, OTHER_WAY = Coarsening({"a": np.array([0, 1, 1])}), Coarsening({"a": np.array([1, 1, 0])})
+ONE_WAY, OTHER_WAY = (
+    core.Coarsening({"a": np.array([0, 1, 1])}),
+    core.Coarsening({"a": np.array([1, 1, 0])}),
+)
 
 
 def merged(measurement, coarsening):
     values = coarsening.apply(measurement.clique, measurement.values)
-    return LinearMeasurement(measurement.clique, values, measurement.stddev, coarsening)
+    return core.LinearMeasurement(measurement.clique, values, measurement.stddev, coarsening)
 
 
 def test_merged_measurements_are_refused_by_engines_that_do_not_take_them(engine, joint):
@@ -266,7 +260,7 @@ def test_merged_measurements_are_refused_by_engines_that_do_not_take_them(engine
     given = [plain, merged(pair, ONE_WAY)]
     if not engine.takes_merged:
         with pytest.raises(
-            ParameterError,
+            core.ParameterError,
             match=r"measurement of \('b', 'a'\): levels are merged; use estimate_refined",
         ):
             engine.estimate(DOMAIN, given)
@@ -289,7 +283,7 @@ def test_pairs_merged_in_several_ways_are_explained_each_in_its_own(engine, join
     )
     assert not isinstance(model, RefinedModel)
     for clique in [*columns, *pairs]:
-        coarsening = mergings.get(clique, Coarsening({}))
+        coarsening = mergings.get(clique, core.Coarsening({}))
         exact, found = marginal_of(joint, DOMAIN, clique), model.marginal(clique).values
         error = np.abs(coarsening.apply(clique, found) - coarsening.apply(clique, exact)).sum() / 2
         assert error < 0.03 * model.total
@@ -306,7 +300,7 @@ def test_partial_rows_and_slices_without_sense_are_refused(engine, fitted):
         {"a": zero, "b": np.zeros(2, int)},
         {"a": [0.5]},
     ):
-        with pytest.raises(ParameterError):
+        with pytest.raises(core.ParameterError):
             model.complete({name: np.asarray(codes) for name, codes in given.items()})
     every = np.ones(3, dtype=bool)
     for wanted in (
@@ -316,20 +310,22 @@ def test_partial_rows_and_slices_without_sense_are_refused(engine, fitted):
         {"a": -1.0 * every},
         {"a": np.nan * every},
     ):
-        with pytest.raises(ParameterError):
+        with pytest.raises(core.ParameterError):
             model.sample_where(wanted, 5)
-    with pytest.raises(ParameterError, match="n_rows"):
+    with pytest.raises(core.ParameterError, match="n_rows"):
         model.sample_where({"a": every}, -1)
 
 
 def test_problems_without_sense_are_refused(engine):
-    with pytest.raises(ParameterError, match="there is none"):
+    with pytest.raises(core.ParameterError, match="there is none"):
         engine.estimate(DOMAIN, [])
-    with pytest.raises(ParameterError):
-        engine.estimate(DOMAIN, [LinearMeasurement(("a",), np.zeros(4), 1.0)])
-    fine = LinearMeasurement(("a",), np.ones(3), 1.0)
-    with pytest.raises(ParameterError):
-        engine.estimate(DOMAIN, [fine], constraints=[Constraint(("a",), np.ones(2, dtype=bool))])
+    with pytest.raises(core.ParameterError):
+        engine.estimate(DOMAIN, [core.LinearMeasurement(("a",), np.zeros(4), 1.0)])
+    fine = core.LinearMeasurement(("a",), np.ones(3), 1.0)
+    with pytest.raises(core.ParameterError):
+        engine.estimate(
+            DOMAIN, [fine], constraints=[core.Constraint(("a",), np.ones(2, dtype=bool))]
+        )
 
 
 def test_auto_takes_the_exact_engine_while_it_fits_and_says_so(joint):
@@ -350,23 +346,25 @@ def test_auto_takes_the_layered_engine_where_levels_are_merged_and_says_so(joint
     assert AutoEngine().estimate(DOMAIN, mixed).choice == reason
     # A merging of attributes that are not measured with it merges nothing.
     elsewhere = [
-        LinearMeasurement(m.clique, m.values, m.stddev, Coarsening({"d": np.array([0, 0])}))
+        core.LinearMeasurement(
+            m.clique, m.values, m.stddev, core.Coarsening({"d": np.array([0, 0])})
+        )
         for m in plain
     ]
     assert AutoEngine().choose(DOMAIN, elsewhere)[0].name == "graphical-model"
 
 
 def test_problems_with_merged_levels_are_checked_at_their_own_size():
-    fits = LinearMeasurement(("a", "b"), np.ones((2, 2)), 1.0, ONE_WAY)
+    fits = core.LinearMeasurement(("a", "b"), np.ones((2, 2)), 1.0, ONE_WAY)
     checked_problem(FitProblem(domain=DOMAIN, measurements=[fits]), takes_merged=True)
     for takes_merged in ({}, {"takes_merged": False}):
         with pytest.raises(
-            ParameterError,
+            core.ParameterError,
             match=r"measurement of \('a', 'b'\): levels are merged; use estimate_refined",
         ):
             checked_problem(FitProblem(domain=DOMAIN, measurements=[fits]), **takes_merged)
-    too_large = LinearMeasurement(("a", "b"), np.ones((3, 2)), 1.0, ONE_WAY)
+    too_large = core.LinearMeasurement(("a", "b"), np.ones((3, 2)), 1.0, ONE_WAY)
     with pytest.raises(
-        ParameterError, match=r"values have shape \(3, 2\), the domain asks for \(2, 2\)"
+        core.ParameterError, match=r"values have shape \(3, 2\), the domain asks for \(2, 2\)"
     ):
         checked_problem(FitProblem(domain=DOMAIN, measurements=[too_large]), takes_merged=True)

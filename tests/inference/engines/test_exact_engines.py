@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from helpers.fit_problems import DOMAIN, SMALL_PROBLEMS, measured
+from helpers.quick_engines import each_of
 from oracles.inference import marginal_of
 
 from synthdp.core import (
@@ -27,9 +28,7 @@ from synthdp.inference import (
 ENGINES = [GraphicalModelEngine, DirectEngine]
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
-def engine(request):
-    return request.param
+engine = each_of(ENGINES)
 
 
 @pytest.fixture(params=SMALL_PROBLEMS)

@@ -10,6 +10,7 @@ from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from synthdp import inference
 from synthdp.core import (
     MAX_COUNT,
     MIN_STDDEV,
@@ -18,24 +19,15 @@ from synthdp.core import (
     LinearMeasurement,
     ParameterError,
 )
-from synthdp.inference import (
-    MAX_RATIO,
-    DirectEngine,
-    DualNewton,
-    GraphicalModelEngine,
-    LocalConsistencyEngine,
-    MirrorDescent,
-    PublicDataEngine,
-)
 
 DOMAIN = Domain(("a", "b", "c"), (3, 2, 2))
 CLIQUES = [("a", "b"), ("b", "c"), ("a",), (), ("c", "a")]
-DRIVER = MirrorDescent(max_iterations=200)  # how close fits come is not the question here
+DRIVER = inference.MirrorDescent(max_iterations=200)  # how close fits come is not the question here
 ENGINES = [
-    DirectEngine(driver=DRIVER),
-    GraphicalModelEngine(driver=DRIVER),
-    LocalConsistencyEngine(newton=DualNewton(max_iterations=20)),
-    PublicDataEngine(
+    inference.DirectEngine(driver=DRIVER),
+    inference.GraphicalModelEngine(driver=DRIVER),
+    inference.LocalConsistencyEngine(newton=inference.DualNewton(max_iterations=20)),
+    inference.PublicDataEngine(
         columns=tuple(np.indices(DOMAIN.shape).reshape(3, -1)), driver=DRIVER, max_missed_share=1.0
     ),
 ]
@@ -71,7 +63,7 @@ def test_extreme_input_gives_finite_answers_or_one_clear_error(engine, measureme
         scales = [
             float(measurement.stddev) for measurement in measurements if measurement.values.size > 1
         ]
-        if scales and max(scales) > MAX_RATIO * min(scales):
+        if scales and max(scales) > inference.MAX_RATIO * min(scales):
             with pytest.raises(
                 ParameterError, match="-fold apart; give the most exact ones a larger stddev"
             ):
@@ -101,7 +93,7 @@ def test_scales_of_noise_that_cannot_be_compared_are_refused(engine):
 def test_scales_of_cells_are_compared_too():
     uneven = LinearMeasurement(("a",), np.array([30.0, 20.0, 50.0]), np.array([1e-6, 1.0, 1e6]))
     with pytest.raises(ParameterError, match="fold apart"):
-        GraphicalModelEngine().estimate(DOMAIN, [uneven])
+        inference.GraphicalModelEngine().estimate(DOMAIN, [uneven])
 
 
 def test_counts_that_leave_no_digit_of_the_others_are_answered_evenly_with_a_caution():
@@ -109,5 +101,5 @@ def test_counts_that_leave_no_digit_of_the_others_are_answered_evenly_with_a_cau
     counts[2, 1] = -MAX_COUNT
     measurement = LinearMeasurement(("a", "b"), counts, 1.0)
     with pytest.warns(FitWarning, match="short of the least loss"):
-        model = LocalConsistencyEngine().estimate(DOMAIN, [measurement])
+        model = inference.LocalConsistencyEngine().estimate(DOMAIN, [measurement])
     assert np.ptp(model.marginal(("a", "b")).values) < 1e-9

@@ -17,6 +17,7 @@ from helpers.fit_problems import (
     counts,
     measured,
 )
+from helpers.quick_engines import each_of
 from oracles.inference import marginal_of
 
 from synthdp.core import Constraint, Domain, LinearMeasurement, ParameterError
@@ -29,10 +30,7 @@ from synthdp.inference import (
     WeightedRowsModel,
 )
 
-
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
-def engine(request):
-    return request.param
+engine = each_of(ENGINES)
 
 
 @pytest.mark.parametrize("problem", ["cycle", "all pairs", "overlapping three-ways"])

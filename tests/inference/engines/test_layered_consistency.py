@@ -13,15 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.inference import clique_sets, domains, marginal_of, noisy
 
-from synthdp.core import (
-    Constraint,
-    Domain,
-    FitWarning,
-    LinearMeasurement,
-    ModelTooLargeError,
-    ParameterError,
-    estimate_total,
-)
+from synthdp import core
 from synthdp.inference import (
     DualNewton,
     LayeredConsistencyEngine,
@@ -68,7 +60,7 @@ def test_tables_are_shares_that_agree_on_columns_and_pairs(data):
     measurements = noisy(rng, table, domain, cliques, 10 ** rng.uniform(-1, 3, len(cliques)))
     model = ENGINE.estimate(domain, measurements)
     check_tables(model)
-    assert model.total == pytest.approx(estimate_total(measurements))
+    assert model.total == pytest.approx(core.estimate_total(measurements))
     for clique in cliques:
         assert model.marginal(clique).values.shape == domain.project(clique).shape
 
@@ -104,7 +96,7 @@ def test_pairs_with_little_noise_give_the_fit_of_least_loss(joint, problem):
 
 
 def test_given_cliques_and_what_they_share_have_tables():
-    domain = Domain(tuple("abcdefghij"), (2,) * 10)
+    domain = core.Domain(tuple("abcdefghij"), (2,) * 10)
     assert parts_of(domain, [("a", "b", "c"), (), ("a", "b", "c")]) == [
         *((name,) for name in domain.attributes),
         *combinations("abc", 2),
@@ -120,7 +112,7 @@ def test_given_cliques_and_what_they_share_have_tables():
 
 def test_a_clique_of_forty_columns_has_few_parts():
     names = tuple(f"x{i}" for i in range(40))
-    assert len(parts_of(Domain(names, (2, 3, *(1,) * 38)), [names])) == 40 + 780 + 9880 + 1
+    assert len(parts_of(core.Domain(names, (2, 3, *(1,) * 38)), [names])) == 40 + 780 + 9880 + 1
 
 
 # --- noise ----------------------------------------------------------------------------------------
@@ -142,7 +134,7 @@ def distance(model, table, domain, cliques):
 @pytest.mark.parametrize("size", [2, 3])
 def test_noise_alone_is_drawn_to_independence(size):
     """Tables of independent columns: 10 pairs or triples; most of their noise goes."""
-    domain = Domain(tuple("abcde"), (6,) * 5)
+    domain = core.Domain(tuple("abcde"), (6,) * 5)
     cliques = list(combinations(domain.attributes, size))
     errors = np.zeros(2)
     for seed in range(3):
@@ -160,7 +152,7 @@ def test_noise_alone_is_drawn_to_independence(size):
 @pytest.mark.parametrize("stddev", [5.0, 60.0])
 def test_strong_dependence_stays(stddev):
     """A diagonal pair, and the parity of three columns, which no pair shows."""
-    domain = Domain(tuple("abcde"), (2, 2, 2, 6, 6))
+    domain = core.Domain(tuple("abcde"), (2, 2, 2, 6, 6))
     parity, diagonal = np.indices((2, 2, 2)).sum(axis=0) % 2 == 0, np.eye(6)
     table = 20_000 * np.multiply.outer(parity / parity.sum(), diagonal / 6)
     cliques = [("a", "b", "c"), ("d", "e"), ("a", "d"), ("c", "d", "e")]
@@ -178,11 +170,11 @@ def test_a_measurement_made_twice_is_one_of_half_the_variance(joint):
         first = measured(joint, cliques)
         apart = [m.stddev * rng.normal(size=m.values.shape) for m in first]
         again = [
-            LinearMeasurement(m.clique, m.values + d, m.stddev)
+            core.LinearMeasurement(m.clique, m.values + d, m.stddev)
             for m, d in zip(first, apart, strict=True)
         ]
         combined = [
-            LinearMeasurement(one.clique, (one.values + other.values) / 2, one.stddev / 2**0.5)
+            core.LinearMeasurement(one.clique, (one.values + other.values) / 2, one.stddev / 2**0.5)
             for one, other in zip(first, again, strict=True)
         ]
         twice, once = (ENGINE.estimate(DOMAIN, problem) for problem in ([*first, *again], combined))
@@ -193,7 +185,7 @@ def test_a_measurement_made_twice_is_one_of_half_the_variance(joint):
 
 
 def test_a_precise_table_is_not_overruled_by_noisy_ones():
-    domain = Domain(("a", "b", "c", "d"), (4, 4, 5, 5))
+    domain = core.Domain(("a", "b", "c", "d"), (4, 4, 5, 5))
     rng = np.random.default_rng(3)
     table = 20_000 * rng.dirichlet(np.full(400, 0.3)).reshape(domain.shape)
     cliques = [("a", "b"), ("a", "b", "c"), ("a", "c", "d"), ("b",), ("c", "d")]
@@ -205,7 +197,7 @@ def test_a_precise_table_is_not_overruled_by_noisy_ones():
 @pytest.mark.parametrize("total", [50.0, 1e7])
 @pytest.mark.parametrize("order", [1, -1])
 def test_scales_of_noise_a_billion_apart(total, order):
-    domain = Domain(tuple("abcd"), (3, 2, 4, 2))
+    domain = core.Domain(tuple("abcd"), (3, 2, 4, 2))
     rng = np.random.default_rng(2)
     table = total * rng.dirichlet(np.ones(48)).reshape(domain.shape)
     cliques = [("a", "b"), ("b", "c"), ("a", "c", "d"), ("d",), ("a", "b", "c", "d")]
@@ -222,7 +214,7 @@ def test_scales_of_noise_a_billion_apart(total, order):
 @pytest.mark.parametrize("stddev", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("total", [10.0, 1e7])
 def test_any_scale_of_noise_and_of_counts(stddev, total):
-    domain = Domain(("a", "b", "c"), (3, 2, 2))
+    domain = core.Domain(("a", "b", "c"), (3, 2, 2))
     rng = np.random.default_rng(2)
     table = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
     measurements = noisy(
@@ -240,7 +232,7 @@ def test_noise_that_differs_between_cells(joint):
         exact = marginal_of(joint, DOMAIN, clique)
         stddev = rng.uniform(0.5, 5.0, exact.shape)
         measurements.append(
-            LinearMeasurement(clique, exact + stddev * rng.normal(size=exact.shape), stddev)
+            core.LinearMeasurement(clique, exact + stddev * rng.normal(size=exact.shape), stddev)
         )
     model = ENGINE.estimate(DOMAIN, measurements)
     check_tables(model)
@@ -253,7 +245,7 @@ def test_eight_columns_together():
     of their own.
     """
     names = tuple("abcdefgh")
-    domain = Domain(names, (2,) * 8)
+    domain = core.Domain(names, (2,) * 8)
     rng = np.random.default_rng(5)
     table = 50_000 * rng.dirichlet(np.full(256, 0.3)).reshape(domain.shape)
     cliques = [names, ("a", "b"), ("g", "h"), ("c", "e", "h")]
@@ -270,8 +262,8 @@ def test_eight_columns_together():
 
 # --- constraints ----------------------------------------------------------------------------------
 
-NEVER_ALL = Constraint(("a", "b", "d"), np.indices((3, 2, 2)).sum(axis=0) != 4)
-ONE_LEVEL = Constraint(("one", "b"), np.array([[True, False]]))
+NEVER_ALL = core.Constraint(("a", "b", "d"), np.indices((3, 2, 2)).sum(axis=0) != 4)
+ONE_LEVEL = core.Constraint(("one", "b"), np.array([[True, False]]))
 CONSTRAINTS = {
     "a pair": [FINE_COARSE],
     "pairs and a column": [FINE_COARSE, FORBIDDEN, ONE_WAY],
@@ -312,10 +304,12 @@ def test_what_is_impossible_is_in_no_table_and_no_row(joint, case, measure, stdd
 
 def test_impossible_cells_that_were_counted_do_not_spoil_the_rest():
     """Noise falls on impossible cells, too; the others are fitted without it."""
-    domain = Domain(("a", "b"), (3, 3))
+    domain = core.Domain(("a", "b"), (3, 3))
     table, allowed = np.diag([300.0, 500.0, 200.0]), np.eye(3, dtype=bool)
     measurements = noisy(np.random.default_rng(0), table, domain, [("a", "b")], [10.0])
-    model = ENGINE.estimate(domain, measurements, constraints=[Constraint(("a", "b"), allowed)])
+    model = ENGINE.estimate(
+        domain, measurements, constraints=[core.Constraint(("a", "b"), allowed)]
+    )
     assert distance(model, table, domain, [("a", "b")]) < 9 * 10.0
 
 
@@ -339,9 +333,9 @@ def test_a_warm_start_gives_the_same_tables(joint):
         < cold.status.n_iterations
     )
     other = ENGINE.estimate(
-        Domain(("a",), (2,)), [LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)]
+        core.Domain(("a",), (2,)), [core.LinearMeasurement(("a",), np.array([3.0, 4.0]), 1.0)]
     )
-    with pytest.raises(ParameterError, match="warm_start"):
+    with pytest.raises(core.ParameterError, match="warm_start"):
         ENGINE.estimate(DOMAIN, measurements, warm_start=other)
 
 
@@ -363,7 +357,9 @@ def test_a_saved_model_answers_the_same(joint):
 
 def test_a_fit_that_is_cut_short_says_so(joint):
     seen = []
-    with pytest.warns(FitWarning, match=r"\(layered-consistency\) was stopped after 1 iterations"):
+    with pytest.warns(
+        core.FitWarning, match=r"\(layered-consistency\) was stopped after 1 iterations"
+    ):
         model = LayeredConsistencyEngine(newton=DualNewton(max_iterations=1)).estimate(
             DOMAIN,
             measured(joint, PROBLEMS["all pairs"], stddev=100.0),
@@ -373,17 +369,17 @@ def test_a_fit_that_is_cut_short_says_so(joint):
 
 
 def test_too_large_and_senseless_requests_are_refused_before_any_table_is_made():
-    domain = Domain(tuple("abcdef"), (100,) * 6)
-    with pytest.raises(ModelTooLargeError, match="600 cells, at most 500"):
+    domain = core.Domain(tuple("abcdef"), (100,) * 6)
+    with pytest.raises(core.ModelTooLargeError, match="600 cells, at most 500"):
         LayeredConsistencyEngine(max_cells=500).estimate(
-            domain, [LinearMeasurement(("a",), np.ones(100), 1.0)]
+            domain, [core.LinearMeasurement(("a",), np.ones(100), 1.0)]
         )
-    measurement = LinearMeasurement(("a", "b", "c"), np.ones((100,) * 3), 1.0)
+    measurement = core.LinearMeasurement(("a", "b", "c"), np.ones((100,) * 3), 1.0)
     tracemalloc.start()
-    with pytest.raises(ModelTooLargeError, match="1030600 cells"):
+    with pytest.raises(core.ModelTooLargeError, match="1030600 cells"):
         LayeredConsistencyEngine(max_cells=10**6).estimate(domain, [measurement])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < measurement.values.nbytes / 4
-    with pytest.raises(ParameterError, match="there is none"):
+    with pytest.raises(core.ParameterError, match="there is none"):
         ENGINE.estimate(DOMAIN, [])

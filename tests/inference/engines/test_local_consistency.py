@@ -12,17 +12,11 @@ from helpers.fit_problems import (
     check_local_consistency,
     measured,
 )
+from helpers.quick_engines import each_of
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.inference import (
-    clique_sets,
-    domains,
-    marginal_of,
-    noisy,
-    random_cliques,
-    random_domain,
-)
+from oracles import inference as oracle
 
 from synthdp.core import (
     Domain,
@@ -40,18 +34,15 @@ from synthdp.inference import (
     RegionGraph,
 )
 
-
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
-def engine(request):
-    return request.param
+engine = each_of(ENGINES)
 
 
 @given(st.data())
 @settings(max_examples=examples(100), deadline=None)
 def test_joints_of_a_region_graph_imply_every_shared_marginal(data):
     """By rank: no equality of a shared marginal lies outside of the span of those of the joints."""
-    domain = data.draw(domains(largest=2, most=5))
-    graph = RegionGraph.covering(domain, data.draw(clique_sets(domain)))
+    domain = data.draw(oracle.domains(largest=2, most=5))
+    graph = RegionGraph.covering(domain, data.draw(oracle.clique_sets(domain)))
     offsets = np.cumsum([0, *(domain.size(region) for region in graph.regions)])
 
     def rows(clique, position):
@@ -94,12 +85,14 @@ def test_random_problems_are_solved_to_optimality():
     """Consistent, and never worse than the exact engine, whatever is measured how precisely."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        domain = random_domain(rng, most=5)
-        cliques = random_cliques(rng, domain, most=6)
+        domain = oracle.random_domain(rng, most=5)
+        cliques = oracle.random_cliques(rng, domain, most=6)
         table = 10 ** rng.uniform(1, 5) * rng.dirichlet(np.full(domain.size(), 0.3)).reshape(
             domain.shape
         )
-        measurements = noisy(rng, table, domain, cliques, 10 ** rng.uniform(-1, 1, len(cliques)))
+        measurements = oracle.noisy(
+            rng, table, domain, cliques, 10 ** rng.uniform(-1, 1, len(cliques))
+        )
         model = LocalConsistencyEngine(shrinkage=False).estimate(domain, measurements)
         assert model.status.ended == "optimal", seed
         check_local_consistency(model)
@@ -147,7 +140,7 @@ def test_an_expressible_distribution_is_recovered_as_noise_vanishes(engine, join
     atol = 0.01 if engine is LocalConsistencyEngine else 2.0
     for clique in PROBLEMS[problem]:
         np.testing.assert_allclose(
-            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=atol
+            model.marginal(clique).values, oracle.marginal_of(joint, DOMAIN, clique), atol=atol
         )
 
 
@@ -157,7 +150,7 @@ def test_any_scale_of_noise_and_of_counts(stddev, total):
     domain = Domain(("a", "b", "c"), (3, 2, 2))
     rng = np.random.default_rng(2)
     table = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
-    measurements = noisy(
+    measurements = oracle.noisy(
         rng, table, domain, [("a", "b"), ("b", "c"), ("b",), ("a", "c")], [stddev] * 4
     )
     model = LocalConsistencyEngine().estimate(domain, measurements)
@@ -196,13 +189,13 @@ def test_shrinkage_brings_noisy_marginals_nearer_to_the_truth():
             sum(np.einsum("i,j,k,l", *(level[half] for level in levels)) for half in range(2))
             * 5000
         )
-        measurements = noisy(rng, table, domain, cliques, [30.0] * 6)
+        measurements = oracle.noisy(rng, table, domain, cliques, [30.0] * 6)
         errors = []
         for shrinkage in (False, True):
             model = LocalConsistencyEngine(shrinkage=shrinkage).estimate(domain, measurements)
             check_local_consistency(model)
             off = [
-                np.abs(model.marginal(c).values - marginal_of(table, domain, c)).sum()
+                np.abs(model.marginal(c).values - oracle.marginal_of(table, domain, c)).sum()
                 for c in cliques
             ]
             errors.append(sum(off))
@@ -214,7 +207,7 @@ def test_shrinkage_fades_as_noise_vanishes(engine, joint):
     model = engine(shrinkage=True).estimate(DOMAIN, measurements)
     for clique in PROBLEMS["tree"]:
         np.testing.assert_allclose(
-            model.marginal(clique).values, marginal_of(joint, DOMAIN, clique), atol=2.0
+            model.marginal(clique).values, oracle.marginal_of(joint, DOMAIN, clique), atol=2.0
         )
 
 

@@ -12,14 +12,7 @@ from oracles.inference import (
     whitened,
 )
 
-from synthdp.core import (
-    Constraint,
-    Domain,
-    FitWarning,
-    LinearMeasurement,
-    combined_measurements,
-    estimate_total,
-)
+from synthdp import core
 from synthdp.inference import DirectEngine, GraphicalModelEngine, MarginalLoss, MirrorDescent
 
 ENGINES = [GraphicalModelEngine, DirectEngine]
@@ -43,7 +36,7 @@ def loopy_problem(seed, *, ratio=1.0, density=0.3, counts=1e4):
     junction tree.
     """
     rng = np.random.default_rng(seed)
-    domain = Domain(tuple("abcd"), tuple(int(size) for size in rng.integers(2, 5, 4)))
+    domain = core.Domain(tuple("abcd"), tuple(int(size) for size in rng.integers(2, 5, 4)))
     cliques = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), *((name,) for name in "abcd")]
     joint = counts * rng.dirichlet(np.full(domain.size(), density)).reshape(domain.shape)
     return domain, noisy(rng, joint, domain, cliques, 50.0 / rng.choice([1.0, ratio], len(cliques)))
@@ -51,7 +44,7 @@ def loopy_problem(seed, *, ratio=1.0, density=0.3, counts=1e4):
 
 def outcome(engine, domain, measurements):
     """Loss, gap and least loss of a fit, all per unit of noise a cell."""
-    total = estimate_total(measurements)
+    total = core.estimate_total(measurements)
     model = engine.estimate(domain, measurements)
     matrix, target = whitened(domain, measurements)
     counts = model.marginal(domain.attributes).values.ravel()
@@ -77,7 +70,7 @@ def test_tight_fits_reach_the_least_loss(engine, ratio):
 def default_outcome(seed, ratio):
     domain, measurements = problem(seed, ratio=ratio)
     model = GraphicalModelEngine().estimate(domain, measurements)
-    matrix, target = whitened(domain, combined_measurements(domain, measurements))
+    matrix, target = whitened(domain, core.combined_measurements(domain, measurements))
     least = least_excess_loss(matrix, target, model.total)
     excess = model.status.loss - MarginalLoss(domain, measurements).of_repeats - least
     return model.status, excess / (least + 1e-4 * len(target))
@@ -95,7 +88,7 @@ def test_a_refit_with_one_more_clique_is_as_good_as_a_fresh_fit():
         domain, measurements = problem(seed, ratio=3.0)
         first = GraphicalModelEngine().estimate(domain, measurements[:-1] or measurements)
         warm = GraphicalModelEngine().estimate(domain, measurements, warm_start=first)
-        matrix, target = whitened(domain, combined_measurements(domain, measurements))
+        matrix, target = whitened(domain, core.combined_measurements(domain, measurements))
         least = least_excess_loss(matrix, target, warm.total)
         assert warm.status.ended == "optimal"
         excess = warm.status.loss - MarginalLoss(domain, measurements).of_repeats - least
@@ -106,8 +99,8 @@ def test_a_fit_that_cannot_move_but_could_gain_is_not_called_optimal():
     """A start where a needed cell has underflown to probability 0: the slope there is known, the
     way is not.
     """
-    domain = Domain(("a",), (2,))
-    loss = MarginalLoss(domain, [LinearMeasurement(("a",), np.array([60.0, 40.0]), 1.0)])
+    domain = core.Domain(("a",), (2,))
+    loss = MarginalLoss(domain, [core.LinearMeasurement(("a",), np.array([60.0, 40.0]), 1.0)])
 
     def marginals(theta):
         return np.array([100.0, 0.0 * theta[1]])
@@ -122,7 +115,7 @@ def test_cells_that_went_to_nothing_and_are_needed_come_back():
     """The first steps overshoot to 1e-15 of a record, from where no step lowers the loss by more
     than rounding.
     """
-    domain = Domain(("size", "a", "b", "c", "d"), (3, 2, 2, 2, 2))
+    domain = core.Domain(("size", "a", "b", "c", "d"), (3, 2, 2, 2, 2))
     noise = [
         (("size",), [-1, -3, 599], 2.062),
         (("a",), [600, 0], 2.355),
@@ -134,10 +127,10 @@ def test_cells_that_went_to_nothing_and_are_needed_come_back():
         (("b",), [302.706, 299.088], 13.499),
     ]
     measurements = [
-        LinearMeasurement(clique, np.array(values, dtype=float), stddev)
+        core.LinearMeasurement(clique, np.array(values, dtype=float), stddev)
         for clique, values, stddev in noise
     ]
-    never = Constraint(
+    never = core.Constraint(
         ("a", "c"), np.array([[True, True], [False, True]])
     )  # so that no tree is solved exactly
     free = GraphicalModelEngine().estimate(domain, measurements)
@@ -149,7 +142,7 @@ def test_cells_that_went_to_nothing_and_are_needed_come_back():
 def test_reported_loss_is_that_of_the_merged_measurements():
     """Repeats add a constant that no distribution can lower; without repeats the losses agree."""
     rng = np.random.default_rng(1)
-    domain = Domain(("a", "b"), (3, 2))
+    domain = core.Domain(("a", "b"), (3, 2))
     joint = rng.dirichlet(np.ones(6)).reshape(3, 2) * 100
     measurements = noisy(rng, joint, domain, [("a",), ("b", "a")], [3.0, 5.0])
     model, loss, *_ = outcome(GraphicalModelEngine(), domain, measurements)
@@ -157,10 +150,10 @@ def test_reported_loss_is_that_of_the_merged_measurements():
 
 
 def test_per_cell_noise_is_weighted_cell_by_cell():
-    domain = Domain(("a",), (3,))
+    domain = core.Domain(("a",), (3,))
     stddev = np.array([1.0, 2.0, 3.0])
-    measurement = LinearMeasurement(("a",), np.array([30.0, 20.0, 50.0]), stddev)
-    total = LinearMeasurement((), np.array(114.0), 1e-3)
+    measurement = core.LinearMeasurement(("a",), np.array([30.0, 20.0, 50.0]), stddev)
+    total = core.LinearMeasurement((), np.array(114.0), 1e-3)
     model = GraphicalModelEngine(driver=TIGHT).estimate(domain, [measurement, total])
     # Lagrange: what the total asks for beyond the sum is spread in proportion to the variances.
     expected = measurement.values + (model.total - 100.0) * stddev**2 / np.sum(stddev**2)
@@ -168,8 +161,8 @@ def test_per_cell_noise_is_weighted_cell_by_cell():
 
 
 def test_negative_counts_are_projected_to_the_simplex():
-    measurement = LinearMeasurement(("a",), np.array([60.0, -20.0, 40.0, 20.0]), 1.0)
-    model = GraphicalModelEngine(driver=TIGHT).estimate(Domain(("a",), (4,)), [measurement])
+    measurement = core.LinearMeasurement(("a",), np.array([60.0, -20.0, 40.0, 20.0]), 1.0)
+    model = GraphicalModelEngine(driver=TIGHT).estimate(core.Domain(("a",), (4,)), [measurement])
     threshold = 20.0 / 3
     expected = [60 - threshold, 0.0, 40 - threshold, 20 - threshold]
     np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=0.05)
@@ -191,7 +184,7 @@ def test_the_loss_falls_monotonically_whatever_the_memory(memory):
 
 def test_a_fit_that_is_cut_short_says_so():
     domain, measurements = loopy_problem(4)
-    with pytest.warns(FitWarning, match=r"\(graphical-model\) was stopped after 1 iterations"):
+    with pytest.warns(core.FitWarning, match=r"\(graphical-model\) was stopped after 1 iterations"):
         status = (
             GraphicalModelEngine(driver=MirrorDescent(max_iterations=1))
             .estimate(domain, measurements)
@@ -203,7 +196,7 @@ def test_a_fit_that_is_cut_short_says_so():
 @pytest.mark.parametrize("stddev", [1e-6, 1e-3, 1.0, 1e3, 1e6])
 @pytest.mark.parametrize("total", [10.0, 1e7])
 def test_any_scale_of_noise_and_of_counts(stddev, total):
-    domain = Domain(("a", "b", "c"), (3, 2, 2))
+    domain = core.Domain(("a", "b", "c"), (3, 2, 2))
     rng = np.random.default_rng(2)
     joint = total * rng.dirichlet(np.ones(12)).reshape(domain.shape)
     measurements = noisy(rng, joint, domain, [("a", "b"), ("b", "c"), ("b",)], [stddev] * 3)
@@ -223,11 +216,11 @@ def test_evaluations_are_not_wasted_where_nothing_can_be_gained(monkeypatch):
         return evaluate(self, lambda theta: calls.append(0) or marginals(theta), *rest, **options)
 
     monkeypatch.setattr(MirrorDescent, "minimise", counted)
-    domain = Domain(("a", "b"), (2, 3))
+    domain = core.Domain(("a", "b"), (2, 3))
     for values, clique in [(np.full((2, 3), 10.0), ("a", "b")), (np.array(60.0), ())]:
-        for extra in ([], [LinearMeasurement((), np.array(90.0), 1.0)]):
+        for extra in ([], [core.LinearMeasurement((), np.array(90.0), 1.0)]):
             calls.clear()
-            measurements = [LinearMeasurement(clique, values, 1.0), *extra]
+            measurements = [core.LinearMeasurement(clique, values, 1.0), *extra]
             model = GraphicalModelEngine().estimate(domain, measurements)
             assert model.status.ended == "optimal"
             np.testing.assert_allclose(model.marginal(("a", "b")).values, model.total / 6)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.fit_problems import DOMAIN
 from helpers.homes import home
+from helpers.quick_engines import each_of
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,9 +59,7 @@ STATUS = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
 ALLOWED = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]], dtype=bool)
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name)
-def engine(request):
-    return request.param
+engine = each_of(ENGINES)
 
 
 def random_components(rng, domain, n_components):

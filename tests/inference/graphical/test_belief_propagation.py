@@ -9,6 +9,7 @@ from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles.inference import (
+    SEEDS,
     clique_sets,
     domains,
     field,
@@ -29,8 +30,6 @@ from synthdp.inference import (
 )
 
 belief_propagation = home(BeliefPropagation)
-
-SEEDS = st.integers(0, 2**32 - 1)
 
 
 def by_home(tree, log_potentials):

@@ -14,22 +14,12 @@ from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles.inference import (
-    clique_sets,
-    domains,
-    field,
-    joint_logarithm,
-    log_sum_exp,
-    marginal_of,
-    random_potentials,
-)
+from oracles import inference as oracle
 
 from synthdp.core import Domain, ModelTooLargeError, all_k_way, check_rows
 from synthdp.inference import JunctionTree, MarginalOracle, TreeMarginals
 
 tree_marginals = home(TreeMarginals)
-
-SEEDS = st.integers(0, 2**32 - 1)
 
 
 def calibrated(domain, potentials):
@@ -55,16 +45,16 @@ def batches(draw, domain):
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(st.data(), SEEDS, st.sampled_from([0.0, 0.1, 0.3]))
+@given(st.data(), oracle.SEEDS, st.sampled_from([0.0, 0.1, 0.3]))
 def test_a_batch_equals_the_joint_table_and_single_queries(data, seed, impossible):
-    domain = data.draw(domains(largest=3, most=7))
-    cliques = data.draw(clique_sets(domain))
-    potentials = random_potentials(
+    domain = data.draw(oracle.domains(largest=3, most=7))
+    cliques = data.draw(oracle.clique_sets(domain))
+    potentials = oracle.random_potentials(
         np.random.default_rng(seed), domain, cliques, scale=2.0, impossible=impossible
     )
-    joint = joint_logarithm(domain, potentials)
+    joint = oracle.joint_logarithm(domain, potentials)
     assume(np.isfinite(joint).any())
-    probabilities = np.exp(joint - log_sum_exp(joint))
+    probabilities = np.exp(joint - oracle.log_sum_exp(joint))
     queries = calibrated(domain, potentials)
     batch = data.draw(batches(domain))
     for answers in (
@@ -73,13 +63,13 @@ def test_a_batch_equals_the_joint_table_and_single_queries(data, seed, impossibl
         [queries.marginal(query) for query in batch],
     ):
         for query, answer in zip(batch, answers, strict=True):
-            expected = marginal_of(probabilities, domain, query)
+            expected = oracle.marginal_of(probabilities, domain, query)
             assert answer.shape == expected.shape
             np.testing.assert_allclose(answer, expected, rtol=0, atol=1e-13)
 
 
 @settings(max_examples=30, deadline=None)
-@given(SEEDS)
+@given(oracle.SEEDS)
 def test_larger_trees_equal_the_joint_table(seed):
     """Trees of 8 attributes in random pairs: paths, stars and loops with separators of two and
     three.
@@ -88,14 +78,14 @@ def test_larger_trees_equal_the_joint_table(seed):
     domain = Domain(tuple("abcdefgh"), tuple(map(int, rng.integers(1, 4, 8))))
     pairs = all_k_way(domain.attributes, 2)
     cliques = [pairs[i] for i in rng.choice(len(pairs), rng.integers(3, 11), replace=False)]
-    potentials = random_potentials(rng, domain, cliques, scale=1.0, impossible=0.05)
-    joint = joint_logarithm(domain, potentials)
+    potentials = oracle.random_potentials(rng, domain, cliques, scale=1.0, impossible=0.05)
+    joint = oracle.joint_logarithm(domain, potentials)
     assume(np.isfinite(joint).any())
-    probabilities = np.exp(joint - log_sum_exp(joint))
+    probabilities = np.exp(joint - oracle.log_sum_exp(joint))
     batch = [*downward_closed(domain), tuple("hgfedcba"), tuple("bdfh")]
     for query, answer in zip(batch, calibrated(domain, potentials).marginals(batch), strict=True):
         np.testing.assert_allclose(
-            answer, marginal_of(probabilities, domain, query), rtol=0, atol=1e-13
+            answer, oracle.marginal_of(probabilities, domain, query), rtol=0, atol=1e-13
         )
 
 
@@ -160,7 +150,7 @@ def test_separators_larger_than_the_query_are_not_multiplied():
     rng = np.random.default_rng(1)
     domain = Domain(tuple("abcdefghijklmnop"), (2, *[8] * 14, 2))
     cliques = [domain.attributes[i : i + 3] for i in range(14)]
-    potentials = random_potentials(rng, domain, cliques, scale=1.0)
+    potentials = oracle.random_potentials(rng, domain, cliques, scale=1.0)
     queries = calibrated(domain, potentials)
     tracemalloc.start()
     answer = queries.marginal(("a", "p"))
@@ -183,7 +173,9 @@ def test_tables_on_the_way_are_refused_as_answers_are(monkeypatch):
     """
     domain = Domain(tuple(f"x{i}" for i in range(24)), (2,) * 24)
     windows = [domain.attributes[i : i + 7] for i in range(18)]
-    model = field(domain, random_potentials(np.random.default_rng(0), domain, windows, scale=1.0))
+    model = oracle.field(
+        domain, oracle.random_potentials(np.random.default_rng(0), domain, windows, scale=1.0)
+    )
     ends = domain.attributes[:5] + domain.attributes[-5:]
     monkeypatch.setattr(home(check_rows), "MAX_CELLS", 1500)
     with pytest.raises(
@@ -200,7 +192,7 @@ def kept_by(queries):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.data(), SEEDS, st.sampled_from([0, 200, 1 << 26]))
+@given(st.data(), oracle.SEEDS, st.sampled_from([0, 200, 1 << 26]))
 def test_answers_do_not_depend_on_what_is_kept_of_earlier_ones(data, seed, limit):
     rng = np.random.default_rng(seed)
     domain, potentials, *_ = markov_chain(rng, rng.integers(1, 4, 6))
@@ -272,7 +264,7 @@ def test_several_threads_may_ask_at_once():
 
 def test_answers_of_a_model_are_its_callers_own_and_the_model_can_be_copied():
     domain, potentials, *_ = markov_chain(np.random.default_rng(5), [3, 2, 4, 3])
-    model = field(domain, potentials, total=100.0)
+    model = oracle.field(domain, potentials, total=100.0)
     cliques = [("x0",), ("x0", "x1"), ("x3", "x0"), ("x0", "x3"), ("x0", "x1", "x3"), ()]
     before = [factor.values.copy() for factor in model.marginals(cliques)]
     state, arrays = model.to_state()

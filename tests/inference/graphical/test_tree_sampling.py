@@ -10,7 +10,7 @@ import pytest
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.inference import clique_sets, domains, field, random_potentials
+from oracles.inference import SEEDS, clique_sets, domains, field, random_potentials
 from scipy.special import chdtr, chdtrc
 
 from synthdp.core import Domain
@@ -24,8 +24,6 @@ from synthdp.inference import (
     stable_order,
 )
 from synthdp.inference.value_drawing import _shuffled
-
-SEEDS = st.integers(0, 2**32 - 1)
 
 
 def counted(domain, codes, clique):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from helpers.seldom import examples
 from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from oracles.inference import (
     joint_logarithm,
     log_sum_exp,
@@ -18,8 +17,6 @@ from oracles.inference import (
 from synthdp.core import Domain
 from synthdp.inference import JunctionTree, MarginalOracle, UnderflowDetected, VariableElimination
 from synthdp.inference.graphical import belief_propagation
-
-SEEDS = st.integers(0, 2**32 - 1)
 
 
 def eliminated(domain, cliques):

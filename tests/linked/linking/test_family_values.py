@@ -9,23 +9,14 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import small_packages
 from helpers.families import KEY, field
 from helpers.seldom import examples
-from helpers.small_packages import (
-    KEYS,
-    SHAPES,
-    UGLY_KEYS,
-    root_keys,
-    rows_of,
-    small_description,
-    small_tables,
-    without_root,
-)
 
 from synthdp.core import Grid
 from synthdp.linked import FamilyRows, Package
 
-SHAPE_NAMES = list(SHAPES)
+SHAPE_NAMES = list(small_packages.SHAPES)
 N_PACKAGES, N_TABLES = 5, 40
 VALUES = ("1", "2", "7", "-3.25", "u", "", None, "1e300", 5, 0.5)
 CELLS = np.array([-10, 0, 1, 2, 5, 8], np.int64)
@@ -35,7 +26,7 @@ def opened_description(rng, shape):
     """A small package whose columns are open: x a number, by which rows may be ordered, and y a
     text.
     """
-    content = small_description(rng, shape)
+    content = small_packages.small_description(rng, shape)
     for resource in content["resources"]:
         schema = resource["schema"]
         has_column = any(each["name"] == "x" for each in schema["fields"])
@@ -59,7 +50,7 @@ def opened_package(shape, number):
 
 def values_of(found, tables, hash_key=KEY, n_at_once=None):
     """Exact counts of the open columns, as the kernel is given them."""
-    return rows_of(found, tables, hash_key=hash_key, n_at_once=n_at_once).values
+    return small_packages.rows_of(found, tables, hash_key=hash_key, n_at_once=n_at_once).values
 
 
 def answers(found, values):
@@ -90,8 +81,10 @@ def listed(frequencies):
 
 def some_tables(seed, found):
     rng = np.random.default_rng(seed)
-    keys = ("1", "2") if seed % 3 == 0 else UGLY_KEYS
-    tables = small_tables(rng, found, keys, most=14 if seed % 3 == 0 else 8, values=VALUES)
+    keys = ("1", "2") if seed % 3 == 0 else small_packages.UGLY_KEYS
+    tables = small_packages.small_tables(
+        rng, found, keys, most=14 if seed % 3 == 0 else 8, values=VALUES
+    )
     for name, table in tables.items():
         if "z" in table:
             z = rng.choice(["u", "v"], len(table))
@@ -107,8 +100,8 @@ def largest_moves(shape):
         tables = some_tables(seed, found)
         reading = {"hash_key": f"{seed:016}", "n_at_once": seed % 4 or None}
         whole = answers(found, values_of(found, tables, **reading))
-        for key in sorted(root_keys(found, tables)):
-            fewer = without_root(found, tables, key)
+        for key in sorted(small_packages.root_keys(found, tables)):
+            fewer = small_packages.without_root(found, tables, key)
             for question, cells in answers(found, values_of(found, fewer, **reading)).items():
                 before = whole[question]
                 moved = [before.get(cell, 0) - cells.get(cell, 0) for cell in {*before, *cells}]
@@ -117,7 +110,7 @@ def largest_moves(shape):
     return worst, least
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", small_packages.SHAPES)
 def test_a_root_moves_each_answer_by_one_at_most_whatever_the_keys_are(shape):
     worst, least = largest_moves(shape)
     assert set(worst.values()) == {1}, worst
@@ -179,7 +172,18 @@ def test_keys_that_are_read_alike_are_of_one_root_and_others_are_not():
     """Two roots with one name among those that are drawn from would have one row together."""
     found = opened_package("pair", 0)
     root = found.root
-    keys = [*KEYS, b"1", " a", "a b", "\u00e9", "e\u0301x", "1|2", "nan", "None", "\ud800"]
+    keys = [
+        *small_packages.KEYS,
+        b"1",
+        " a",
+        "a b",
+        "\u00e9",
+        "e\u0301x",
+        "1|2",
+        "nan",
+        "None",
+        "\ud800",
+    ]
     table = dict.fromkeys(root.fields, keys)
     tables = {
         each.name: pd.DataFrame(columns=list(each.fields), dtype=object) for each in found.tables

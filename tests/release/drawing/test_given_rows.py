@@ -74,6 +74,14 @@ def test_several_columns_in_records_and_lists(synthesis):
         assert table.dtypes.to_dict() == synthesis.sample(2, seed=0).dtypes.to_dict()
 
 
+def assert_refused(synthesis, given, error, message):
+    """Rows that are given are refused in one line that begins with the message."""
+    with pytest.raises(error) as raised:
+        synthesis.sample(given=given)
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -94,10 +102,7 @@ def test_several_columns_in_records_and_lists(synthesis):
     ids=str,
 )
 def test_other_forms_are_refused(given, message, synthesis):
-    with pytest.raises(ParameterError) as raised:
-        synthesis.sample(given=given)
-    assert str(raised.value).startswith(message)
-    assert "\n" not in str(raised.value)
+    assert_refused(synthesis, given, ParameterError, message)
 
 
 @pytest.mark.parametrize(
@@ -155,10 +160,7 @@ def test_other_forms_are_refused(given, message, synthesis):
     ids=str,
 )
 def test_values_outside_the_schema_are_refused_with_their_place(given, message, synthesis):
-    with pytest.raises(SchemaError) as raised:
-        synthesis.sample(given=given)
-    assert str(raised.value).startswith(message)
-    assert "\n" not in str(raised.value)
+    assert_refused(synthesis, given, SchemaError, message)
 
 
 def test_what_a_schema_reads_as_other_stays_as_it_is(synthesis):

@@ -33,11 +33,6 @@ NUMBERS = Counts([-(1 << 62), 5, 7], np.array([10**6, 1, 10**6]))
 NO_BITS = Replay(b"")
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "journal"
-
-
 def asked_of_a_table(table):
     """All that can be asked of a table, as plain values."""
     cell = table.measure(("a", "c"), rho=RHO, coarsening=MERGING)

@@ -6,17 +6,8 @@ import json
 from contextlib import suppress
 
 import pytest
+from helpers import stopped_runs
 from helpers.homes import home
-from helpers.stopped_runs import (
-    KINDS,
-    RUN,
-    SCHEMA,
-    StopError,
-    answers,
-    frame,
-    of_the_release,
-    stops,
-)
 
 import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
@@ -34,18 +25,15 @@ from synthdp.release import (
 journals = home(Journal)
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.journal"
-
-
 def run(path, **options):
     """A run whose schema is declared, unless kinds are given."""
-    table = frame(300) if "kinds" in options else frame(300)[["u", "v", "w"]]
+    table = (
+        stopped_runs.frame(300) if "kinds" in options else stopped_runs.frame(300)[["u", "v", "w"]]
+    )
     given = (
         {"mechanism": "independent"}
-        | ({} if "kinds" in options else {"schema": SCHEMA})
-        | RUN
+        | ({} if "kinds" in options else {"schema": stopped_runs.SCHEMA})
+        | stopped_runs.RUN
         | options
     )
     return synthdp.synthesize(table, journal=path, **given)
@@ -76,9 +64,14 @@ def test_a_release_is_made_of_what_any_mechanism_has_measured(mechanism, path):
 
 
 def test_of_a_run_that_was_stopped_it_is_what_was_paid_for_until_then(path):
-    assert stops(lambda: run(path, mechanism="gaussian", workload="2-way"), 2)
+    assert stopped_runs.stops(lambda: run(path, mechanism="gaussian", workload="2-way"), 2)
     found = synthdp.from_journal(path)
-    assert len(found.measurements) == len(found.certificate["events"]) == len(answers(path)) == 2
+    assert (
+        len(found.measurements)
+        == len(found.certificate["events"])
+        == len(stopped_runs.answers(path))
+        == 2
+    )
     accounting = found.certificate["accounting"]
     spent = sum(event["rho"] for event in found.certificate["events"])
     assert accounting["rho_spent"] == pytest.approx(spent)
@@ -91,7 +84,7 @@ def test_of_a_run_that_was_stopped_it_is_what_was_paid_for_until_then(path):
 
 def test_a_run_that_was_killed_after_its_last_answer_is_complete_once_it_went_on(path):
     n_columns, n_quality = 3, 4  # columns, pairs, the worst of them, triples
-    assert stops(lambda: run(path), n_columns + n_quality)
+    assert stopped_runs.stops(lambda: run(path), n_columns + n_quality)
     assert not synthdp.from_journal(path).certificate["complete"]
     with pytest.warns(CautionWarning, match="all answers were there"):
         run(path)
@@ -99,9 +92,9 @@ def test_a_run_that_was_killed_after_its_last_answer_is_complete_once_it_went_on
 
 
 def test_what_was_wanted_is_that_of_the_domain_that_was_learnt(path):
-    assert stops(lambda: run(path, kinds=KINDS, epsilon=3.0), 9)
+    assert stopped_runs.stops(lambda: run(path, kinds=stopped_runs.KINDS, epsilon=3.0), 9)
     early = synthdp.from_journal(path).certificate["workload"]
-    whole = run(path, kinds=KINDS, epsilon=3.0).certificate["workload"]
+    whole = run(path, kinds=stopped_runs.KINDS, epsilon=3.0).certificate["workload"]
     found = synthdp.from_journal(path).certificate
     assert early != whole == found["workload"]
     assert found["complete"]
@@ -113,7 +106,7 @@ def stopping(original, is_last):
     def method(self, *arguments):
         original(self, *arguments)
         if is_last(*arguments):
-            raise StopError
+            raise stopped_runs.StopError
 
     return method
 
@@ -131,8 +124,8 @@ def test_columns_that_were_learnt_come_back_as_they_were(path, step, monkeypatch
             "keep",
             stopping(Journal.keep, lambda question, _: is_marginal_of(question, "v")),
         )
-    with pytest.raises(StopError):
-        run(path, kinds=KINDS, epsilon=3.0, rescue=rescued.append)
+    with pytest.raises(stopped_runs.StopError):
+        run(path, kinds=stopped_runs.KINDS, epsilon=3.0, rescue=rescued.append)
     (expected,) = rescued
     found = synthdp.from_journal(path)
     assert isinstance(found, LearntDomain) == isinstance(expected, LearntDomain) == is_learning
@@ -142,7 +135,9 @@ def test_columns_that_were_learnt_come_back_as_they_were(path, step, monkeypatch
         "heaping"
     )
     assert found.certificate["events"] == expected.certificate["events"]
-    assert len(found.certificate["domain"]["derived"]) == (4 if is_learning else len(KINDS))
+    assert len(found.certificate["domain"]["derived"]) == (
+        4 if is_learning else len(stopped_runs.KINDS)
+    )
 
 
 def is_column(note, name):
@@ -154,13 +149,18 @@ def is_marginal_of(question, name):
 
 
 def test_what_was_learnt_against_the_rules_is_kept_as_a_failed_run_keeps_it(path, monkeypatch):
-    table = frame(300)[["x"]].assign(y=lambda known: known["x"] + 1e6)
+    table = stopped_runs.frame(300)[["x"]].assign(y=lambda known: known["x"] + 1e6)
     kinds = synthdp.OpenSchema.from_kinds({"x": "number", "y": "number"}).to_dict()
     schema, rescued = kinds | {"synthdp": {"constraints": [{"check": "x > y"}]}}, []
     monkeypatch.setattr(Journal, "note", stopping(Journal.note, lambda note: is_column(note, "y")))
-    with pytest.raises(StopError):
+    with pytest.raises(stopped_runs.StopError):
         synthdp.synthesize(
-            table, schema, mechanism="independent", journal=path, rescue=rescued.append, **RUN
+            table,
+            schema,
+            mechanism="independent",
+            journal=path,
+            rescue=rescued.append,
+            **stopped_runs.RUN,
         )
     assert synthdp.from_journal(path).schema.to_dict() == rescued[0].schema.to_dict()
 
@@ -171,7 +171,7 @@ def test_what_was_learnt_against_the_rules_is_kept_as_a_failed_run_keeps_it(path
 def test_after_an_update_the_run_is_refused_and_the_message_says_how_to_have_its_answers(
     path, monkeypatch
 ):
-    assert stops(lambda: run(path, mechanism="gaussian", workload="2-way"), 2)
+    assert stopped_runs.stops(lambda: run(path, mechanism="gaussian", workload="2-way"), 2)
     monkeypatch.setattr(journals, "made_by", lambda: "Python 9, numpy 9")
     monkeypatch.setattr(journals, "digest_of", lambda _question: "rounded in another way")
     with pytest.raises(
@@ -189,13 +189,13 @@ def test_after_an_update_the_run_is_refused_and_the_message_says_how_to_have_its
 
 
 def test_what_follows_from_answers_must_follow_again(path, monkeypatch):
-    assert stops(lambda: run(path, kinds=KINDS), 9)
+    assert stopped_runs.stops(lambda: run(path, kinds=stopped_runs.KINDS), 9)
     names = on_demand.LEARN_DOMAIN.load().__globals__
     monkeypatch.setitem(names, "learnt_to_dict", lambda *_: {"learnt": {}, "caution": ""})
     with pytest.raises(
         PrivacyError, match=r"its answers are read in another way; use the same files"
     ):
-        run(path, kinds=KINDS)
+        run(path, kinds=stopped_runs.KINDS)
 
 
 def bare(path):
@@ -217,21 +217,23 @@ def bare(path):
 
 
 @pytest.mark.parametrize(
-    "options", [{"kinds": KINDS}, {"mechanism": "mst"}], ids=["learnt", "declared"]
+    "options", [{"kinds": stopped_runs.KINDS}, {"mechanism": "mst"}], ids=["learnt", "declared"]
 )
 def test_a_journal_of_the_earlier_format_goes_on_but_is_not_read_without_its_run(path, options):
-    assert stops(lambda: run(path, **options), 5)
+    assert stopped_runs.stops(lambda: run(path, **options), 5)
     bare(path)
     with pytest.raises(
         DataFileError,
         match=r"of an earlier version, .* where software is the same \(synthdp .* numpy",
     ):
         synthdp.from_journal(path)
-    before = len(answers(path))
+    before = len(stopped_runs.answers(path))
     whole = run(path, **options)
-    assert len(whole.certificate["events"]) == len(answers(path)) > before
+    assert len(whole.certificate["events"]) == len(stopped_runs.answers(path)) > before
     with pytest.warns(CautionWarning, match="all answers were there"):
-        assert of_the_release(run(path, **options).certificate) == of_the_release(whole.certificate)
+        assert stopped_runs.of_the_release(
+            run(path, **options).certificate
+        ) == stopped_runs.of_the_release(whole.certificate)
     with pytest.raises(ParameterError, match=r"or name another journal$"):
         run(path, epsilon=9.0, **options)
 
@@ -240,7 +242,7 @@ def test_a_journal_of_the_earlier_format_goes_on_but_is_not_read_without_its_run
 
 
 def test_a_journal_without_a_marginal_or_a_column_is_refused(path):
-    assert stops(lambda: run(path, kinds=KINDS), 1)
+    assert stopped_runs.stops(lambda: run(path, kinds=stopped_runs.KINDS), 1)
     with pytest.raises(
         DataFileError, match="it holds no marginal yet, and no column that was learnt to its end"
     ):

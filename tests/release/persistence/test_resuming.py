@@ -30,11 +30,6 @@ from synthdp.schema import OpenSchema, Schema
 held_table = home(HeldTableReader)
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "journal"
-
-
 @pytest.mark.parametrize("mechanism", sorted(MECHANISMS))
 def test_every_mechanism_goes_on_after_any_answer(mechanism, path, monkeypatch):
     def run():
@@ -206,6 +201,15 @@ def kinds(budget):
     return [entry["kind"] for entry in budget.show()["entries"]]
 
 
+def assert_goes_on(budget, path, monkeypatch, *, after):
+    """A run that is stopped by what was patched is charged once, and goes on to its end."""
+    with pytest.raises(after):
+        charged(budget, path)
+    monkeypatch.undo()
+    charged(budget, path)
+    assert kinds(budget) == ["run", "end"]
+
+
 def test_a_run_is_charged_once_however_often_it_is_stopped(budget, path):
     for _ in range(2):
         assert stops(lambda: charged(budget, path), 1)
@@ -238,11 +242,7 @@ def test_it_is_charged_when_all_rows_were_read_and_before_the_first_question(
     assert not path.exists()
     monkeypatch.undo()
     monkeypatch.setattr(Journal, "get", answered)
-    with pytest.raises(StopError):
-        charged(budget, path)
-    monkeypatch.undo()
-    charged(budget, path)
-    assert kinds(budget) == ["run", "end"]
+    assert_goes_on(budget, path, monkeypatch, after=StopError)
 
 
 def test_what_a_budget_cannot_pay_is_refused_before_a_row_is_read(budget, path, monkeypatch):
@@ -296,11 +296,7 @@ def test_an_interrupt_after_the_charge_leaves_the_journal_that_is_charged(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Budget, "_append", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        charged(budget, path)
-    monkeypatch.undo()
-    charged(budget, path)
-    assert kinds(budget) == ["run", "end"]
+    assert_goes_on(budget, path, monkeypatch, after=KeyboardInterrupt)
 
 
 def test_a_note_without_a_budget_is_refused_for_nothing_would_be_charged(path):

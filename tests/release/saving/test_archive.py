@@ -57,13 +57,7 @@ def partial():
     schema = Schema.from_dict(SCHEMA)
     mechanism = mechanism_named("independent")
     object.__setattr__(mechanism, "release", Unfinished().release)
-    settings = RunSettings(
-        epsilon=2,
-        delta=1e-6,
-        mechanism=mechanism,
-        engine="graphical-model",
-        adjacency="add-remove",
-    )
+    settings = RunSettings(epsilon=2, delta=1e-6, mechanism=mechanism, engine="graphical-model")
     release = Release(schema=schema, settings=settings)
     with pytest.raises(KeyboardInterrupt):
         release.of(CodedSource(encode(FRAME, schema)), rescue=kept.append)

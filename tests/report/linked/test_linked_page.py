@@ -5,7 +5,7 @@ that are text.
 import pytest
 from helpers.families import description, package, random_tables
 from helpers.homes import home
-from helpers.html_pages import Page, assert_says_first_that_it_is_not_private
+from helpers.html_pages import Page, assert_says_first_that_it_is_not_private, html_of
 
 import synthdp
 from synthdp.report import NOT_PRIVATE, LinkedPageView
@@ -35,10 +35,7 @@ def found():
 
 @pytest.fixture(scope="module")
 def text(found):
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(linked_sections, "N_PAIRS", 1)
-        patched.setattr(linked_sections, "N_OPEN", 1)
-        return found.to_html()
+    return html_of(found, linked_sections, N_PAIRS=1, N_OPEN=1)
 
 
 def test_it_says_first_that_it_is_not_private(text):

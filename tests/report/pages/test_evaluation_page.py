@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from helpers.evaluations import SCHEMA, people
 from helpers.homes import home
-from helpers.html_pages import Page, assert_says_first_that_it_is_not_private
+from helpers.html_pages import Page, assert_says_first_that_it_is_not_private, html_of
 
 from synthdp import DataFileError, evaluate
 from synthdp.report import NOT_PRIVATE, TableEvaluation, curve_section, pictures
@@ -61,15 +61,11 @@ def found():
 
 @pytest.fixture(scope="module")
 def text(found):
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(marginals, "N_PAIRS", 1)
-        patched.setattr(marginals, "MAX_POINTS", 2)
-        return found.to_html()
+    return html_of(found, marginals, N_PAIRS=1, MAX_POINTS=2)
 
 
 def test_it_says_first_that_it_is_not_private(text):
-    words = Page(text).text
-    assert_says_first_that_it_is_not_private(words, NOT_PRIVATE)
+    assert_says_first_that_it_is_not_private(Page(text).text, NOT_PRIVATE)
     assert '<meta name="robots" content="noindex">' in text
 
 

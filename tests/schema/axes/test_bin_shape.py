@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.drawn_columns import resolutions, rounded_edges
 from helpers.seldom import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,11 +67,7 @@ def shaped_numbers(draw):
 
 @st.composite
 def shaped_decimals(draw):
-    decimals = draw(st.integers(-3, 6))
-    points = sorted(
-        draw(st.lists(st.integers(-(10**6), 10**6), min_size=3, max_size=9, unique=True))
-    )
-    edges = tuple(point / 10.0**decimals for point in points)
+    decimals, edges = draw(rounded_edges())
     shape = draw(
         shapes(st.sampled_from(edges) | st.floats(edges[0], edges[-1]), edges[0], edges[-1])
     )
@@ -79,17 +76,13 @@ def shaped_decimals(draw):
 
 @st.composite
 def shaped_dates(draw):
-    kind = draw(st.sampled_from(["date", "datetime"]))
-    units = ["year", "quarter", "month", "week", "day"] + ["hour", "minute", "second"] * (
-        kind == "datetime"
-    )
+    kind, resolution = draw(resolutions())
     time = {"microsecond": 0} | ({"hour": 0, "minute": 0, "second": 0} if kind == "date" else {})
     moments = st.datetimes(FIRST, LAST).map(lambda moment: moment.replace(**time))
     low, high = sorted(draw(st.tuples(moments, moments)))
     shape = draw(
         shapes(st.datetimes(low, high).map(lambda moment: moment.replace(**time)), low, high)
     )
-    resolution = draw(st.sampled_from(units))
     return DateColumn(
         name="x",
         required=draw(FLAGS),

@@ -1,0 +1,64 @@
+"""What schemas have in common, whether their columns are closed or open."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import pandas as pd
+
+from synthdp.core.files.json_files import load_json
+from synthdp.core.imports import import_named
+
+if TYPE_CHECKING:
+    from synthdp.schema.columns.column import Column
+    from synthdp.schema.open_column import OpenColumn
+    from synthdp.schema.relative_fields import Relatives
+
+FIELDS_IN_ZONES = "synthdp.schema.words.zone_names:fields_in_zones"
+"""What gives fields the time zones of a file's types: loaded where there are any."""
+
+
+class DeclaredColumns(ABC):
+    """The columns of a table, as a schema file declares them."""
+
+    columns: "Sequence[Column | OpenColumn]"
+    relatives: "Relatives | None"
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Read a JSON object; raises `SchemaError`, naming the column and what to change."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """This schema as JSON values; `from_dict` reads them."""
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a schema file in UTF-8.
+
+        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
+        """
+        return cls.from_dict(load_json(path, "schema"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all attributes in order, without ignored and generated columns."""
+        return tuple(column.name for column in self.columns)
+
+    def in_zones(self, zones: Mapping[str, str]) -> Self:
+        """This schema with moments of some columns written in time zones, which a file's public
+        types name; see `fields_in_zones`.
+        """
+        if not zones:
+            return self
+        content = self.to_dict()
+        fields = import_named(FIELDS_IN_ZONES)(content["fields"], zones)
+        return self if fields == content["fields"] else self.from_dict(content | {"fields": fields})
+
+    def measured(
+        self, frame: pd.DataFrame, plain: Callable[[pd.Series, str], pd.Series]
+    ) -> pd.DataFrame:
+        """A table as the model has it: itself, or with distances; see `Relatives.measured`."""
+        return frame if self.relatives is None else self.relatives.measured(frame, plain)
