@@ -33,7 +33,7 @@ ROOMS = {
         ("metrics", "rendering"), ("pages", "prediction"), ("texts", ""), ("linked", "release_pages"), ("doors",),
     ),
     "audit": (("asking",), ("",)),
-    "cli": (("arguments", "describing"), ("planning", "shared"), ("studio",), ("commands",), ("",)),
+    "cli": (("arguments", "describing"), ("planning", "shared"), ("projects",), ("studio",), ("commands",), ("",)),
 }  # fmt: skip
 """The floors inside a folder; an empty name is the folder's own files."""
 

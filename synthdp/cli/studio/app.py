@@ -21,6 +21,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from synthdp.cli.projects.project import ProjectError
 from synthdp.cli.shared.jobs import DONE
 from synthdp.cli.studio import step_budget as budget
 from synthdp.cli.studio import step_columns as columns
@@ -28,8 +29,8 @@ from synthdp.cli.studio import step_people as people
 from synthdp.cli.studio import step_run as run
 from synthdp.cli.studio import step_table as table
 from synthdp.cli.studio.guard import MAX_FORM, Guard, form_key, is_form_key
-from synthdp.cli.studio.project import InWordsError, Studio, Visit
 from synthdp.cli.studio.texts import USUAL, Texts, languages, preferred
+from synthdp.cli.studio.visit import Studio, Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.message_codes import error_code
 from synthdp.release.certificate.meaning import FALSE_POSITIVES
@@ -124,9 +125,9 @@ async def _answered(
 
     def locked() -> Response:
         with studio.lock:
-            project = studio.load()
+            opened = studio.load()
             return answer(
-                Visit(studio=studio, project=project, texts=texts, form=form, is_sent=is_sent)
+                Visit(studio=studio, opened=opened, texts=texts, form=form, is_sent=is_sent)
             )
 
     try:
@@ -165,18 +166,20 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         if name == "table":
             raise
         return _page(visit, "table", error=missing)  # such as a table that is not here
-    is_ours = isinstance(error, InWordsError)
+    said, language = f"{error or ''}", USUAL
+    if isinstance(error, ProjectError):
+        said, language = visit.texts(f"no.{error.key}", **error.given), visit.texts.language
     view = {
         "step": name,
         "number": number,
         "steps": [*STEPS],
         "reached": visit.reached,
         "name": visit.studio.path.resolve().name,
-        "refused": str(error or ""),
+        "refused": said,
         "refused_words": visit.texts.named("error", error_code(error), "") if error else "",
         "is_typed": error is not None,
         "problem": "",
-        "refused_in": visit.texts.language if is_ours else USUAL,
+        "refused_in": language,
         "may_look": visit.studio.may_look,
         "is_outdated": number >= 4 and run.is_outdated(visit),
     }

@@ -2,16 +2,18 @@
 
 from typing import Any
 
-from synthdp.cli.studio.declared import Kind, kinds_of, resources
-from synthdp.cli.studio.project import Visit
+from synthdp.cli.projects.declared import Kind, kinds_of, resources
+from synthdp.cli.studio.visit import Visit
 from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.schema.rule_answers import FORMS, MOST_CASES, asked_of_column, rule_of_answers
 
 
 def columns_of(visit: Visit) -> dict[str, Kind]:
     """All columns that rules may name, with their kinds."""
-    hanging = {each["name"] for each in resources(visit) if each["schema"].get("foreignKeys")}
-    return kinds_of_rules(kinds_of(visit), hanging=hanging)
+    hanging = {
+        each["name"] for each in resources(visit.opened) if each["schema"].get("foreignKeys")
+    }
+    return kinds_of_rules(kinds_of(visit.opened), hanging=hanging)
 
 
 def builder(visit: Visit) -> dict[str, Any] | None:
@@ -35,7 +37,7 @@ def _chosen(visit: Visit) -> dict[str, Kind]:
 def rule_of(visit: Visit) -> tuple[str, dict[str, Any]]:
     """The rule that was clicked together, and the linked table that it is a limit of, else ''.
 
-    Raises `ParameterError`, of the page `InWordsError`, if it is not complete.
+    Raises `ParameterError`, of the page `ProjectError`, if it is not complete.
     """
     form, columns = visit.text("rule"), _chosen(visit)
     if form not in FORMS or not columns:

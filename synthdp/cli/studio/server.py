@@ -7,12 +7,13 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
+from synthdp.cli.projects.places import tables_in
+from synthdp.cli.projects.project import PROJECT
 from synthdp.cli.studio.app import studio_app
 from synthdp.cli.studio.guard import LOOPBACK
-from synthdp.cli.studio.places import tables_in
-from synthdp.cli.studio.project import PROJECT, Studio, Visit
 from synthdp.cli.studio.step_table import save_table
 from synthdp.cli.studio.texts import USUAL, Texts
+from synthdp.cli.studio.visit import Studio, Visit
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.writing import reason
 
@@ -32,16 +33,16 @@ def studio_of(given: str | None, project: str | None) -> Studio:
     is_project = given is not None and (path / PROJECT).is_file()
     folder = path if is_project else Path(project or f"{path}{ENDING}")
     studio = Studio(folder, path.parent, token=token)
-    saved, name = studio.load(), path.name + ("/" if path.is_dir() else "")
-    if given is None or is_project or saved.table == name:
+    opened, name = studio.load(), path.name + ("/" if path.is_dir() else "")
+    if given is None or is_project or opened.project.table == name:
         return studio
-    if name not in tables_in(studio):
+    if name not in tables_in(studio.place):
         raise DataFileError(
             f"{given!r}: it is no table; give a file such as people.csv, or a folder"
         )
-    form = {"action": ["choose"], "table": [name], "version": [str(saved.version)]}
+    form = {"action": ["choose"], "table": [name], "version": [str(opened.project.version)]}
     with suppress(SynthdpError):  # if it cannot be read, the page says why
-        save_table(Visit(studio=studio, project=saved, texts=Texts(USUAL), form=form))
+        save_table(Visit(studio=studio, opened=opened, texts=Texts(USUAL), form=form))
     return studio
 
 

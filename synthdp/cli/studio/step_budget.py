@@ -4,9 +4,9 @@ from functools import partial
 from typing import Any
 
 from synthdp.cli.planning.plan_text import describe_plan
-from synthdp.cli.studio.commands import budget_in, budgets_in
-from synthdp.cli.studio.declared import check, declared_path, kinds_of
-from synthdp.cli.studio.project import Visit
+from synthdp.cli.projects.commands import budget_in, budgets_in
+from synthdp.cli.projects.declared import check, declared_path, kinds_of
+from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.package import Package
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
@@ -28,7 +28,7 @@ def budget_view(visit: Visit) -> dict[str, Any]:
     chosen |= {"rows": project.rows or "", "delta": number(project.delta) if project.delta else ""}
     chosen |= {"epsilon": number(project.epsilon or USUAL_EPSILON)}
     chosen |= {name: visit.text(name) for name in chosen if name in visit.form}
-    budgets = {name: budget_in(visit, name) for name in budgets_in(visit)}
+    budgets = {name: budget_in(visit.opened, name) for name in budgets_in(visit.opened)}
     return {"chosen": chosen, "budgets": budgets, **expected_view(visit)}
 
 
@@ -47,11 +47,11 @@ def expected_view(visit: Visit) -> dict[str, Any]:
         budget = visit.text("budget") if "budget" in visit.form else project.budget
         view |= {"rows": rows, "over": _left_below(visit, budget, epsilon)}
         if project.is_linked:
-            facts = check(visit, epsilon=epsilon, delta=delta)
+            facts = check(visit.opened, epsilon=epsilon, delta=delta)
             view |= {"views": facts["views"], "recognised": facts["best_true_positives"]}
         elif rows:
             view["plan"], _ = describe_plan(
-                str(declared_path(visit)),
+                str(declared_path(visit.opened)),
                 rows=rows,
                 epsilon=epsilon,
                 delta=delta,
@@ -72,7 +72,7 @@ def save_budget(visit: Visit) -> str:
         raise visit.refusal("rows")
     if not 0 < epsilon <= 100:
         raise visit.refusal("epsilon", epsilon=visit.texts.number(epsilon, "%g"))
-    if budget and budget not in budgets_in(visit):
+    if budget and budget not in budgets_in(visit.opened):
         raise visit.refusal("budget_gone", name=budget)
     left = 0.0 if visit.action == "create" else _left_below(visit, budget, epsilon)
     if left:
@@ -86,13 +86,13 @@ def save_budget(visit: Visit) -> str:
 
 def _left_below(visit: Visit, name: str, epsilon: float) -> float:
     """What is left of a budget if a run would ask for more, else 0."""
-    left = budget_in(visit, name).get("left", {}).get("epsilon", epsilon)
+    left = budget_in(visit.opened, name).get("left", {}).get("epsilon", epsilon)
     return float(left) if epsilon > left else 0.0
 
 
 def _learnt(visit: Visit) -> list[str]:
     """The columns whose levels are to be learnt."""
-    kinds = kinds_of(visit).get("", {})
+    kinds = kinds_of(visit.opened).get("", {})
     labels = {
         name: kind if isinstance(kind, str) else (kind or {}).get("type")
         for name, kind in kinds.items()
@@ -116,7 +116,7 @@ def _created(visit: Visit) -> str:
     plain = "".join(each if each.isalnum() else "-" for each in population.lower()).strip("-")
     name = f"{plain[:40] or 'population'}.budget"
     if visit.project.is_linked:  # what is protected together is called by the root's key
-        unit = "+".join(Package.load(declared_path(visit)).root.key)
+        unit = "+".join(Package.load(declared_path(visit.opened)).root.key)
     Budget.create(
         visit.studio.place / name,
         epsilon=visit.number("all_epsilon"),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from synthdp.cli.planning.column_check import ColumnCheck, checked_column
-from synthdp.cli.studio.declared import (
+from synthdp.cli.projects.declared import (
     Kind,
     check,
     checked,
@@ -15,7 +15,7 @@ from synthdp.cli.studio.declared import (
     rules_of,
     save_kinds,
 )
-from synthdp.cli.studio.project import Visit
+from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.histories.history_package import ROWS
 from synthdp.linked.package.kinds import keys_of, kinds_in
@@ -49,7 +49,7 @@ def columns_view(visit: Visit) -> dict[str, Any]:
         said = _said(visit, name, kinds[table], errors.get(place))
         column = {"id": place, "name": name, "fixed": fixed.get((table, name), ""), "said": said}
         tables[table].append({**column, "inputs": inputs, "is_proposed": is_proposed})
-    facts, problem = ({}, "") if is_open else checked(visit)
+    facts, problem = ({}, "") if is_open else checked(visit.opened)
     found = facts.get("findings", ())
     return {
         "tables": tables,
@@ -57,7 +57,7 @@ def columns_view(visit: Visit) -> dict[str, Any]:
         "questions": QUESTIONS,
         "is_open": is_open,
         "n_proposed": n_proposed,
-        "missing": visit.text("missing") or ", ".join(missing_words(visit)),
+        "missing": visit.text("missing") or ", ".join(missing_words(visit.opened)),
         "book": visit.text("book"),
         "holds": visit.text("holds") or "codes",
         "problem": problem,
@@ -84,11 +84,11 @@ def save_columns(visit: Visit) -> str:
             filled[table][name] = kind_of_answers(_with_usual(visit, said))
     visit = visit.saved()
     words = visit.text("missing") if "missing" in visit.form else None
-    save_kinds(visit, *distances(filled, rules_of(visit)), missing=words)
+    save_kinds(visit.opened, *distances(filled, rules_of(visit.opened)), missing=words)
     if visit.action != "go_on":
         return "/columns"
     if not visit.project.is_linked:  # whose keys are named in the next step
-        check(visit)
+        check(visit.opened)
     visit.saved(walked=2)
     return "/people"
 
@@ -108,7 +108,7 @@ def places_of(visit: Visit) -> dict[str, str]:
     table with several rows a person calls it `ROWS`.
     """
     places = dict[str, str]()
-    for place, table, name, _ in _placed(kinds_of(visit)):
+    for place, table, name, _ in _placed(kinds_of(visit.opened)):
         places.setdefault(name, place)
         places.setdefault(f"{table or ROWS}.{name}", place)
     return places
@@ -131,8 +131,8 @@ def _said(visit: Visit, name: str, kinds: dict[str, Kind], error: str | None) ->
 
 def _fixed(visit: Visit) -> dict[tuple[str, str], str]:
     """The columns of linked tables of which nothing is asked: keys, and those of public tables."""
-    keys = {(each["name"], key): "key" for each in resources(visit) for key in keys_of(each)}
-    listed = [each for each in resources(visit) if each.get(OWN, {}).get("public")]
+    keys = {(each["name"], key): "key" for each in resources(visit.opened) for key in keys_of(each)}
+    listed = [each for each in resources(visit.opened) if each.get(OWN, {}).get("public")]
     return {(each["name"], name): "public" for each in listed for name in kinds_in(each)} | keys
 
 
@@ -167,7 +167,7 @@ def _with_usual(visit: Visit, sent: dict[str, str]) -> dict[str, str]:
 
 def _typed(visit: Visit) -> tuple[dict[str, dict[str, Kind]], dict[str, str]]:
     """The kinds with those that the form says, and what refuses others, by where columns stand."""
-    tables, fixed, errors = kinds_of(visit), _fixed(visit), dict[str, str]()
+    tables, fixed, errors = kinds_of(visit.opened), _fixed(visit), dict[str, str]()
     for place, table, name, _ in [*_placed(tables)]:
         try:
             if (sent := _sent(visit, place)) and (table, name) not in fixed:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from synthdp.cli.studio.declared import (
+from synthdp.cli.projects.declared import (
     check,
     checked,
     content_of,
@@ -18,9 +17,9 @@ from synthdp.cli.studio.declared import (
     save_content,
     save_kinds,
 )
-from synthdp.cli.studio.project import Visit
 from synthdp.cli.studio.rules import builder, columns_of, rule_of
 from synthdp.cli.studio.step_columns import places_of
+from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
 from synthdp.linked.package.qualified import OTHER
@@ -35,7 +34,7 @@ UNITS = ("several", "unit", "max_rows", "order")
 
 def people_view(visit: Visit) -> dict[str, Any]:
     """Who is protected, and the rules; what was typed and not saved yet stays typed."""
-    project, content = visit.project, content_of(visit)
+    project, content = visit.project, content_of(visit.opened)
     with suppress(SynthdpError):
         content = _typed(visit)
     tables, words = content.get("resources", ()), visit.texts.words("rule")
@@ -58,7 +57,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "said": said,
         "is_typed": "several" in visit.form or "root" in visit.form,
         "picture": tables_below(tables),
-        "problem": checked(visit)[1],
+        "problem": checked(visit.opened)[1],
     }
 
 
@@ -80,7 +79,7 @@ def save_people(visit: Visit) -> str:
     if visit.project.is_linked:
         content |= {"resources": [_limited(each, rules.values()) for each in content["resources"]]}
     kept = [rule for table, rule in rules.values() if not table]
-    save_checked(visit.saved(), content, kept, taken=taken)
+    save_checked(visit.saved().opened, content, kept, taken=taken)
     return f"/people?{urlencode(_typed_units(visit))}#rules"
 
 
@@ -98,7 +97,7 @@ def _distance_of(visit: Visit, rule: Any) -> tuple[str, str] | None:
 
 def _relatives(visit: Visit) -> list[tuple[str, str]]:
     """The columns that are measured by their distance from another, with that one."""
-    kinds = [each for table in kinds_of(visit).values() for each in table.items()]
+    kinds = [each for table in kinds_of(visit.opened).values() for each in table.items()]
     owns = [(name, kind.get(OWN) or {}) for name, kind in kinds if isinstance(kind, Mapping)]
     return [(name, own[RELATIVE]) for name, own in owns if RELATIVE in own]
 
@@ -109,15 +108,15 @@ def _typed_units(visit: Visit) -> dict[str, str]:
 
 def _typed(visit: Visit) -> Any:
     """What is declared, with the links that are typed; raises what refuses those."""
-    return _with_links(visit) if "root" in visit.form else content_of(visit)
+    return _with_links(visit) if "root" in visit.form else content_of(visit.opened)
 
 
 def _numbered(visit: Visit) -> dict[str, tuple[str, Any]]:
     """The rules, each with the linked table that it is a limit of, else ''; by the buttons that
     remove them.
     """
-    rules = [("", rule) for rule in rules_of(visit)]
-    for each in resources(visit):
+    rules = [("", rule) for rule in rules_of(visit.opened)]
+    for each in resources(visit.opened):
         rules += [(each["name"], limit) for limit in (each.get(OWN) or {}).get("limits", ())]
     return {f"remove-{number}": rule for number, rule in enumerate(rules)}
 
@@ -138,14 +137,14 @@ def _save_units(visit: Visit) -> str:
             raise visit.refusal("unit")
         changed |= {"unit": unit, "order": visit.text("order") if unit else ""}
         changed |= {"max_rows": visit.whole("max_rows", usual=1) if unit else 1}
-    in_order(replace(visit, project=replace(visit.project, **changed)), content_of(visit))
+    in_order(visit.opened.changed(**changed), content_of(visit.opened))
     visit = visit.saved(**changed)
     if "root" in visit.form:
-        save_content(visit, _typed(visit))
-    save_kinds(visit, kinds_of(visit), rules_of(visit))
+        save_content(visit.opened, _typed(visit))
+    save_kinds(visit.opened, kinds_of(visit.opened), rules_of(visit.opened))
     if visit.action == "links":
         return "/people#tables"
-    check(visit)
+    check(visit.opened)
     visit.saved(walked=3)
     return "/budget"
 
@@ -161,7 +160,7 @@ def _linked(visit: Visit, resource: Mapping[str, Any], start: str) -> dict[str, 
     columns = [field["name"] for field in schema["fields"]]
     key = names_in(schema.get("primaryKey"))
     key = visit.texts_of(f"{start}.key") if f"{start}.key" in visit.form else key
-    keys = [names_in(each["schema"].get("primaryKey")) for each in resources(visit)]
+    keys = [names_in(each["schema"].get("primaryKey")) for each in resources(visit.opened)]
     joined = [", ".join(each) for each in keys if len(each) > 1 and {*each} <= {*columns}]
     return {
         "name": resource["name"],
@@ -176,7 +175,7 @@ def _linked(visit: Visit, resource: Mapping[str, Any], start: str) -> dict[str, 
 def _with_links(visit: Visit) -> dict[str, Any]:
     """The description with the keys, links and bounds of the form."""
     said = {}
-    for number, each in enumerate(resources(visit)):
+    for number, each in enumerate(resources(visit.opened)):
         start, names = f"t{number}.", [field["name"] for field in each["schema"]["fields"]]
         links = zip(visit.texts_of(f"{start}fields"), visit.texts_of(f"{start}parent"), strict=True)
         order = visit.text(f"{start}order")
@@ -190,7 +189,7 @@ def _with_links(visit: Visit) -> dict[str, Any]:
             "unique": [name for name in visit.texts_of(f"{start}unique") if name in names],
             "public": bool(visit.text(f"{start}public")),
         }
-    return with_links(content_of(visit), said, root=visit.text("root"))
+    return with_links(content_of(visit.opened), said, root=visit.text("root"))
 
 
 def _listed(text: str) -> list[str]:

@@ -12,8 +12,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from synthdp.cli.planning.run_script import run_script
-from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
-from synthdp.cli.studio.commands import (
+from synthdp.cli.projects.commands import (
     PAGE,
     budget_in,
     output_of,
@@ -21,9 +20,11 @@ from synthdp.cli.studio.commands import (
     run_words,
     words_of,
 )
-from synthdp.cli.studio.places import rows_of
-from synthdp.cli.studio.project import DATABASE, KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH, Visit
+from synthdp.cli.projects.places import rows_of
+from synthdp.cli.projects.project import DATABASE, KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH
+from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.step_columns import places_of
+from synthdp.cli.studio.visit import Visit
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json
@@ -83,12 +84,12 @@ def run_view(visit: Visit) -> dict[str, Any]:
         "pair": _pair(visit, f"{result.get('guarantee', '')}"),
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": sum(_spent(visit)),
-        "left": budget_in(visit, visit.project.budget).get("left"),
+        "left": budget_in(visit.opened, visit.project.budget).get("left"),
         "error_columns": _named(progress.error, places),
         "mended": _MENDED.get(progress.code, ""),
         "is_stopped": progress.code == _STOPPED,
         "is_mended": state == FAILED and _is_changed(visit),
-        "ended": visit.ended,
+        "ended": visit.opened.ended,
     }
 
 
@@ -109,11 +110,11 @@ def save_run(visit: Visit) -> str:
         raise visit.refusal("run")
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
         visit = visit.saved(run=visit.project.run + 1)
-        words = run_words(visit)
+        words = run_words(visit.opened)
         (visit.studio.path / visit.run.name / PUBLISH).mkdir(parents=True, exist_ok=True)
         # A run has its own copy of what was declared: it goes on with that, whatever changes here.
         for name in (KINDS, PACKAGE):
-            visit.studio.save_public(f"{visit.run.name}/{name}", visit.studio.public(name))
+            visit.opened.save_public(f"{visit.run.name}/{name}", visit.opened.public(name))
         visit.run.start(words)
     return "/run"
 
@@ -124,7 +125,7 @@ def is_outdated(visit: Visit) -> bool:
 
 
 def _is_changed(visit: Visit) -> bool:
-    name, said = PACKAGE if visit.project.is_linked else KINDS, visit.studio.public
+    name, said = PACKAGE if visit.project.is_linked else KINDS, visit.opened.public
     return said(f"{visit.run.name}/{name}") not in ({}, said(name))
 
 
@@ -159,7 +160,7 @@ def _named(text: str, places: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def _spent(visit: Visit) -> list[float]:
     """The epsilon of each run so far, without those that failed before they were charged."""
-    jobs = (visit.studio.job(f"run-{number + 1}") for number in range(visit.project.run))
+    jobs = (visit.opened.job(f"run-{number + 1}") for number in range(visit.project.run))
     began = [job.arguments for job in jobs if job.state != FAILED or job.progress.charges]
     return [float(each[each.index("--epsilon") + 1]) for each in began if "--epsilon" in each]
 
@@ -169,9 +170,9 @@ def look_view(visit: Visit) -> dict[str, Any]:
     visit, tab = visit.of_release(), PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
     job, has_page = _maker(visit, tab), page_path(visit, tab).exists()
     return {
-        "is_done": bool(visit.ended),
+        "is_done": bool(visit.opened.ended),
         **_releases(visit),
-        "tables": _first_rows(visit) if tab == PUBLISH and visit.ended else {},
+        "tables": _first_rows(visit) if tab == PUBLISH and visit.opened.ended else {},
         "tab": tab,
         "has_page": has_page,
         "is_being_made": job.state == RUNNING and not has_page,
@@ -189,13 +190,13 @@ def save_look(visit: Visit) -> str:
     if tab not in PAGES or visit.run.state != DONE:
         raise visit.refusal("release")
     page_path(visit, tab).parent.mkdir(parents=True, exist_ok=True)
-    _maker(visit, tab).start(report_words(visit, tab))
+    _maker(visit, tab).start(report_words(visit.opened, tab))
     return f"/look?tab={tab}&run={visit.project.run}"
 
 
 def _releases(visit: Visit) -> dict[str, Any]:
     """Which releases there are, the newest first, and which one is shown."""
-    return {"ended": visit.ended, "release": visit.project.run}
+    return {"ended": visit.opened.ended, "release": visit.project.run}
 
 
 def _first_rows(visit: Visit) -> dict[str, list[list[str]]]:
@@ -209,7 +210,7 @@ def _first_rows(visit: Visit) -> dict[str, list[list[str]]]:
 
 def _kinds_of_run(visit: Visit) -> Any:
     """What was declared of all columns when a run was started."""
-    return visit.studio.public(f"{visit.run.name}/{KINDS}").get(OWN) or {}
+    return visit.opened.public(f"{visit.run.name}/{KINDS}").get(OWN) or {}
 
 
 def page_path(visit: Visit, tab: str) -> Path:
@@ -218,12 +219,12 @@ def page_path(visit: Visit, tab: str) -> Path:
 
 
 def _maker(visit: Visit, tab: str) -> Job:
-    return visit.studio.job(f"{visit.run.name}/page-{tab}")
+    return visit.opened.job(f"{visit.run.name}/page-{tab}")
 
 
 def _certify(visit: Visit) -> None:
     """Write the page of the certificate of a run that is done, if it is not there yet."""
-    name, page = output_of(visit), _published(visit) / "certificate.html"
+    name, page = output_of(visit.opened), _published(visit) / "certificate.html"
     beside = f"{name}/datapackage.json" if visit.project.is_linked else name
     if visit.run.state == DONE and not page.exists():
         content = load_json(_published(visit) / f"{beside}.privacy.json", "certificate")
@@ -234,11 +235,11 @@ def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
     released = visit.of_release()
     _certify(released)
-    words, script = words_of(released), ""
+    words, script = words_of(released.opened), ""
     with suppress(ParameterError):  # of a run of another version
         script = run_script(words, _kinds_of_run(released).get("dialect"))
     return {
-        "is_done": bool(visit.ended),
+        "is_done": bool(visit.opened.ended),
         **_releases(released),
         "files": sorted(_published_files(released), key=lambda name: not name.startswith(_TABLES)),
         "folder": str(_published(released).resolve()),

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from synthdp.cli.shared.package_files import DESCRIPTION
-from synthdp.cli.studio.declared import content_of, kinds_of, save_content, save_kinds
-from synthdp.cli.studio.places import (
+from synthdp.cli.projects.declared import content_of, kinds_of, save_content, save_kinds
+from synthdp.cli.projects.places import (
     DELIMITERS,
     DUCKDB,
     ENCODINGS,
@@ -17,7 +16,9 @@ from synthdp.cli.studio.places import (
     store_upload,
     tables_in,
 )
-from synthdp.cli.studio.project import DATABASE, FOLDER, LINKED, PACKAGE, TABLE, Visit
+from synthdp.cli.projects.project import DATABASE, FOLDER, LINKED, PACKAGE, TABLE
+from synthdp.cli.shared.package_files import DESCRIPTION
+from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import is_text
@@ -31,7 +32,7 @@ MARKS = {".": {"decimalChar": "."}, ",": {"decimalChar": ",", "groupChar": "."}}
 
 def table_view(visit: Visit) -> dict[str, Any]:
     """What can be chosen, what is, and the shape of it."""
-    project, listed = visit.project, tables_in(visit.studio)
+    project, listed = visit.project, tables_in(visit.studio.place)
     is_here = project.kind == DATABASE or project.table in listed
     is_text_here = is_here and _is_text(visit)
     # Where a comma divides columns, it cannot divide numbers; else nobody but the steward knows.
@@ -40,7 +41,7 @@ def table_view(visit: Visit) -> dict[str, Any]:
     view |= {"place": visit.studio.place.resolve().name}
     view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "problem": "", "rows": []}
     # Of names in plain letters nobody can tell either how they are encoded.
-    is_plain = all(name.isascii() for names in kinds_of(visit).values() for name in names)
+    is_plain = all(name.isascii() for names in kinds_of(visit.opened).values() for name in names)
     encoding = "" if is_plain and not project.walked else "utf-8"
     view["said"] = {"delimiter": ",", "encoding": encoding, "decimalChar": usual, **project.dialect}
     sent = {
@@ -49,15 +50,15 @@ def table_view(visit: Visit) -> dict[str, Any]:
     }
     sent["decimalChar"] = visit.text("mark")
     view["said"] |= {key: each for key, each in sent.items() if each}  # refused, and stays typed
-    view |= {"shapes": shapes(visit) if is_text_here else {}}
-    view["tables"] = {table: names for table, names in kinds_of(visit).items() if names}
+    view |= {"shapes": shapes(visit.opened) if is_text_here else {}}
+    view["tables"] = {table: names for table, names in kinds_of(visit.opened).items() if names}
     view |= {"can_look": is_here and project.kind in (TABLE, FOLDER)}
     if is_here and project.table:
         try:
             if project.is_linked or not project.names:
-                (package_of if project.is_linked else names_of)(visit)
+                (package_of if project.is_linked else names_of)(visit.opened)
             if view["can_look"] and visit.studio.may_look:
-                view["rows"] = first_rows(visit)
+                view["rows"] = first_rows(visit.opened)
         except SynthdpError as error:
             view |= {"problem": str(error), "tables": {}}
     return view
@@ -72,7 +73,7 @@ def save_table(visit: Visit) -> str:
 
 def _choose(visit: Visit) -> str:
     name = visit.text("table")
-    kind = tables_in(visit.studio).get(name)
+    kind = tables_in(visit.studio.place).get(name)
     if kind is None:
         raise visit.refusal("table_gone", name=name)
     if kind == FOLDER and visit.text("holds") != "parts":
@@ -85,9 +86,9 @@ def _upload(visit: Visit) -> str:
     if given is None or isinstance(given, str) or not given.filename:
         raise visit.refusal("file")
     name, replaces = visit.text("as") or given.filename, bool(visit.text("replace"))
-    if name in tables_in(visit.studio) and not replaces:
+    if name in tables_in(visit.studio.place) and not replaces:
         raise visit.refusal("exists", name=name)
-    name = store_upload(visit.studio, name, given.file, replaces=replaces)
+    name = store_upload(visit.studio.place, name, given.file, replaces=replaces)
     return _take(visit, kind=TABLE, table=name)
 
 
@@ -108,12 +109,12 @@ def _take(visit: Visit, *, kind: str, table: str, source: str = "") -> str:
     is_other = (kind, table) != (visit.project.kind, visit.project.table)
     visit = visit.saved(kind=kind, table=table, source=source, dialect={}, names=[])
     if kind == LINKED and is_other:
-        visit.studio.save_public(PACKAGE, {})
+        visit.opened.save_public(PACKAGE, {})
     if kind == LINKED and not _is_text(visit):
-        save_content(visit, package_of(visit))
+        save_content(visit.opened, package_of(visit.opened))
     else:
         # The first line holds names, no record: what divides it into most of them is proposed.
-        found = shapes(visit) if _is_text(visit) else {("utf-8", ","): 1}
+        found = shapes(visit.opened) if _is_text(visit) else {("utf-8", ","): 1}
         _read_names(visit, _dialect(*max(found, key=lambda each: found[each])))
     return "/table"
 
@@ -129,7 +130,7 @@ def _declare(visit: Visit) -> str:
         dialect = _dialect(encoding, delimiter)
         dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
         visit, is_read = _read_names(visit, dialect)
-    if not goes_on or not is_read or not any(kinds_of(visit).values()):
+    if not goes_on or not is_read or not any(kinds_of(visit.opened).values()):
         return f"/table?encoding={visit.text('encoding')}"
     visit.saved(walked=1)
     return "/columns"
@@ -146,17 +147,19 @@ def _read_names(visit: Visit, dialect: dict[str, str]) -> tuple[Visit, bool]:
     visit = visit.saved(dialect=dialect, names=[])
     try:
         if visit.project.is_linked:
-            save_content(visit, with_former_tables(package_of(visit), content_of(visit)))
+            save_content(
+                visit.opened, with_former_tables(package_of(visit.opened), content_of(visit.opened))
+            )
             return visit, True
-        draft = draft_of_kinds(names_of(visit))
+        draft = draft_of_kinds(names_of(visit.opened))
     except SynthdpError:
         return visit, False  # the page says why
-    former = content_of(visit)
+    former = content_of(visit.opened)
     kinds = {name: former.get(name, kind) for name, kind in draft.items() if name != OWN}
     declared = {name: kind for name, kind in former.items() if name != OWN}
     rules = former.get(OWN, {}).get("constraints", []) if kinds == declared else []
     visit = visit.saved(names=list(kinds))
-    save_kinds(visit, {"": kinds}, rules)
+    save_kinds(visit.opened, {"": kinds}, rules)
     return visit, True
 
 
@@ -172,8 +175,8 @@ def _is_text(visit: Visit) -> bool:
         return False
     try:
         if project.is_linked:
-            described = DESCRIPTION in files_in(path_of(visit))
-            return not described and any(map(is_text, package_files(path_of(visit))))
-        return is_text(next(iter(parts_of(path_of(visit)))))
+            described = DESCRIPTION in files_in(path_of(visit.opened))
+            return not described and any(map(is_text, package_files(path_of(visit.opened))))
+        return is_text(next(iter(parts_of(path_of(visit.opened)))))
     except (StopIteration, SynthdpError):
         return False

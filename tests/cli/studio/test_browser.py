@@ -282,6 +282,9 @@ def test_back_reload_two_pages_a_kill_and_a_restart(browser, started, small, tmp
     assert len(list((tmp_path / "small.csv.studio").glob("run-*"))) == 1
     port = int(served.home.rpartition(":")[2])
     served.close(kills=True)
+    lost = "!document.getElementById('lost').hidden"
+    person.until(lost, 30)  # the page that is open says that its server is gone
+    assert "Connection lost" in person.text()
     again = started("small.csv.studio", port=port)
     person = Person(browser, again)
     assert person.path == "/run"

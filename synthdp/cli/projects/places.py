@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from synthdp.cli.projects.project import DATABASE, FOLDER, PROJECT, TABLE, OpenProject, ProjectError
 from synthdp.cli.shared.drafts import divisions, drafted
 from synthdp.cli.shared.package_files import DESCRIPTION
-from synthdp.cli.studio.project import DATABASE, FOLDER, PROJECT, TABLE, Studio, Visit
 from synthdp.core.errors import DataFileError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import write_atomically
@@ -36,9 +36,9 @@ DUCKDB = "duckdb:///"
 """How the address of a DuckDB file begins; a project names the file as it lies in the place."""
 
 
-def tables_in(studio: Studio) -> dict[str, str]:
+def tables_in(place: Path) -> dict[str, str]:
     """What the place holds, by name: of which kind each is."""
-    paths = files_in(studio.place).values()
+    paths = files_in(place).values()
     tables = {path.name: TABLE for path in paths if path.is_file() and is_named_as_table(path)}
     folders = {f"{path.name}/": FOLDER for path in paths if path.is_dir() and _holds_tables(path)}
     return tables | folders
@@ -58,56 +58,57 @@ def _holds_tables(folder: Path) -> bool:
     return PROJECT not in held and (DESCRIPTION in held or any(map(is_named_as_table, held)))
 
 
-def path_of(visit: Visit) -> Path:
+def path_of(opened: OpenProject) -> Path:
     """Where the chosen table lies; raises `ParameterError` if it is not there any more."""
-    name = visit.project.table
-    if name not in tables_in(visit.studio):
-        raise visit.refusal("table_gone", name=name)
-    return visit.studio.place / name
+    name = opened.project.table
+    if name not in tables_in(opened.place):
+        problem = f"{name!r} is not in {str(opened.place)!r}; choose the table anew"
+        raise ProjectError("table_gone", problem, name=name)
+    return opened.place / name
 
 
-def from_project(visit: Visit, path: Path) -> str:
+def from_project(opened: OpenProject, path: Path) -> str:
     """A path as commands name it that are run in the folder of the project."""
-    return Path(os.path.relpath(path, visit.studio.path)).as_posix()
+    return Path(os.path.relpath(path, opened.path)).as_posix()
 
 
-def source_of(visit: Visit, *, is_here: bool = False) -> str:
+def source_of(opened: OpenProject, *, is_here: bool = False) -> str:
     """The address of the database, for commands that are run in the folder of the project; or for
     this process.
     """
-    name = visit.project.source.removeprefix(DUCKDB)
-    if name == visit.project.source:
+    name = opened.project.source.removeprefix(DUCKDB)
+    if name == opened.project.source:
         return name
-    path = visit.studio.place.resolve() / name
-    return f"{DUCKDB}{path.as_posix() if is_here else from_project(visit, path)}"
+    path = opened.place.resolve() / name
+    return f"{DUCKDB}{path.as_posix() if is_here else from_project(opened, path)}"
 
 
-def names_of(visit: Visit) -> dict[str, Any]:
+def names_of(opened: OpenProject) -> dict[str, Any]:
     """The draft of a schema: names of columns, and types where they are declared; no record."""
-    project = visit.project
+    project = opened.project
     if project.kind == DATABASE:
-        return drafted((), {}, source=source_of(visit, is_here=True), table=project.table)
-    return drafted((str(path_of(visit)),), project.dialect, source=None, table=None)
+        return drafted((), {}, source=source_of(opened, is_here=True), table=project.table)
+    return drafted((str(path_of(opened)),), project.dialect, source=None, table=None)
 
 
-def package_of(visit: Visit) -> Any:
+def package_of(opened: OpenProject) -> Any:
     """The description of linked tables: the one that lies with them, or a draft of one."""
-    path = path_of(visit)
+    path = path_of(opened)
     if (path / DESCRIPTION).is_file():
         return load_json(path / DESCRIPTION, "package")
-    return drafted_package(path, kinds=True, properties=visit.project.dialect)
+    return drafted_package(path, kinds=True, properties=opened.project.dialect)
 
 
-def shapes(visit: Visit) -> dict[tuple[str, str], int]:
+def shapes(opened: OpenProject) -> dict[tuple[str, str], int]:
     """Into how many columns each encoding and delimiter divides the first lines of what is chosen."""
-    path = path_of(visit)
-    paths = [*filter(is_text, package_files(path))] if visit.project.is_linked else [path]
+    path = path_of(opened)
+    paths = [*filter(is_text, package_files(path))] if opened.project.is_linked else [path]
     return divisions(paths, ENCODINGS, DELIMITERS.values())
 
 
-def first_rows(visit: Visit) -> list[list[str]]:
+def first_rows(opened: OpenProject) -> list[list[str]]:
     """The first records, for a steward who said that they may be looked at; never kept."""
-    return rows_of(path_of(visit), Dialect.from_properties(visit.project.dialect))
+    return rows_of(path_of(opened), Dialect.from_properties(opened.project.dialect))
 
 
 def rows_of(path: Path, dialect: Dialect, *, is_headed: bool = False) -> list[list[str]]:
@@ -120,7 +121,7 @@ def rows_of(path: Path, dialect: Dialect, *, is_headed: bool = False) -> list[li
         return names + [[str(cell) for cell in row] for row in first.head(SEEN_ROWS).to_numpy()]
 
 
-def store_upload(studio: Studio, name: str, stream: Any, *, replaces: bool = False) -> str:
+def store_upload(place: Path, name: str, stream: Any, *, replaces: bool = False) -> str:
     """Keep a table that was given in the page beside the others; returns its name.
 
     Raises `DataFileError` if it is no table, or there is one of that name which it does not replace.
@@ -128,6 +129,6 @@ def store_upload(studio: Studio, name: str, stream: Any, *, replaces: bool = Fal
     plain = Path(name.replace("\\", "/")).name
     if plain.startswith(".") or not plain.isprintable() or not is_named_as_table(plain):
         raise DataFileError(f"{plain!r} is no table; give a file such as people.csv")
-    with write_atomically(studio.place / plain, force=replaces) as kept:
+    with write_atomically(place / plain, force=replaces) as kept:
         shutil.copyfileobj(stream, kept)
     return plain

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from synthdp.cli.planning.schema_check import describe_check
-from synthdp.cli.studio.places import path_of
-from synthdp.cli.studio.project import KINDS, PACKAGE, InWordsError, Visit
+from synthdp.cli.projects.places import path_of
+from synthdp.cli.projects.project import KINDS, PACKAGE, OpenProject, ProjectError
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
 from synthdp.linked.package.kinds import kinds_in, kinds_in_order, with_kinds
@@ -31,46 +31,46 @@ PACKAGE_FACTS: OnDemand[Callable[..., dict[str, Any]]] = OnDemand(
 """What `synthdp schema check` says of a package."""
 
 
-def content_of(visit: Visit) -> Any:
+def content_of(opened: OpenProject) -> Any:
     """The kinds file of one table, or the description of linked ones."""
-    return visit.studio.public(PACKAGE if visit.project.is_linked else KINDS)
+    return opened.public(PACKAGE if opened.project.is_linked else KINDS)
 
 
-def save_content(visit: Visit, content: Mapping[str, Any]) -> None:
+def save_content(opened: OpenProject, content: Mapping[str, Any]) -> None:
     """Write a kinds file, or a description: that in the project and beside the tables."""
-    visit.studio.save_public(PACKAGE if visit.project.is_linked else KINDS, content)
-    if visit.project.is_linked:
+    opened.save_public(PACKAGE if opened.project.is_linked else KINDS, content)
+    if opened.project.is_linked:
         with suppress(ParameterError):  # the tables are not here: somebody works on without them
-            write_json(path_of(visit) / BESIDE, content, force=True)
+            write_json(path_of(opened) / BESIDE, content, force=True)
 
 
-def resources(visit: Visit) -> list[Any]:
+def resources(opened: OpenProject) -> list[Any]:
     """The linked tables as they are described; of one table none."""
-    return list(content_of(visit).get("resources", ())) if visit.project.is_linked else []
+    return list(content_of(opened).get("resources", ())) if opened.project.is_linked else []
 
 
-def kinds_of(visit: Visit) -> dict[str, dict[str, Kind]]:
+def kinds_of(opened: OpenProject) -> dict[str, dict[str, Kind]]:
     """What is declared of each column, by table; a single table is called ''."""
-    if visit.project.is_linked:
-        return {each["name"]: kinds_in(each) for each in resources(visit)}
-    kinds = content_of(visit)
-    return {"": {name: kinds.get(name) for name in visit.project.names}}
+    if opened.project.is_linked:
+        return {each["name"]: kinds_in(each) for each in resources(opened)}
+    kinds = content_of(opened)
+    return {"": {name: kinds.get(name) for name in opened.project.names}}
 
 
-def rules_of(visit: Visit) -> list[Any]:
+def rules_of(opened: OpenProject) -> list[Any]:
     """The rules that are declared."""
-    return list((content_of(visit).get(OWN) or {}).get("constraints", ()))
+    return list((content_of(opened).get(OWN) or {}).get("constraints", ()))
 
 
-def missing_words(visit: Visit) -> list[str]:
+def missing_words(opened: OpenProject) -> list[str]:
     """The words that mean "missing" in all columns that list none of their own."""
-    tables = (each["schema"] for each in resources(visit))
-    said = next(tables, None) if visit.project.is_linked else content_of(visit).get(OWN)
+    tables = (each["schema"] for each in resources(opened))
+    said = next(tables, None) if opened.project.is_linked else content_of(opened).get(OWN)
     return [word for word in (said or {}).get("missingValues", ()) if word]
 
 
 def save_kinds(
-    visit: Visit,
+    opened: OpenProject,
     tables: Mapping[str, Mapping[str, Kind]],
     rules: list[Any],
     *,
@@ -79,30 +79,31 @@ def save_kinds(
     """Write what is declared of the columns, with the rules, how the file is written, and words for
     "missing", if they are given, with commas between them.
     """
-    content = content_of(visit)
+    content = content_of(opened)
     own = dict(content.get(OWN) or {}) | {"constraints": rules}
-    words = missing_words(visit) if missing is None else re.split("[,;]", missing)
+    words = missing_words(opened) if missing is None else re.split("[,;]", missing)
     words = [word for word in dict.fromkeys(map(str.strip, words)) if word]
-    if visit.project.is_linked:
+    if opened.project.is_linked:
         said = {"missingValues": ["", *words]}
-        listed = [{**each, "schema": each["schema"] | said} for each in resources(visit)]
+        listed = [{**each, "schema": each["schema"] | said} for each in resources(opened)]
         changed = [with_kinds(each, tables[each["name"]], rules=rules) for each in listed]
         content = {**content, "resources": changed}
     else:
-        own, content = own | {"dialect": visit.project.dialect}, in_order(visit, tables[""])
+        own, content = own | {"dialect": opened.project.dialect}, in_order(opened, tables[""])
         own |= {"missingValues": ["", *words] if words else []}
     own = {key: each for key, each in own.items() if each}
     content = {key: content[key] for key in content if key != OWN}
-    save_content(visit, ({OWN: own} if own else {}) | content)
+    save_content(opened, ({OWN: own} if own else {}) | content)
 
 
-def in_order(visit: Visit, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The kinds as ordered rows of persons ask; raises `InWordsError` if the order may be missing."""
-    unit, order = visit.project.unit, visit.project.order
+def in_order(opened: OpenProject, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
+    """The kinds as ordered rows of persons ask; raises `ProjectError` if the order may be missing."""
+    unit, order = opened.project.unit, opened.project.order
     try:
         return kinds_in_order(kinds, unit=unit, order=order)
     except ParameterError:
-        raise InWordsError(visit.texts("people.may_lack", name=order)) from None
+        problem = f"column {order!r} may be missing, and then its rows have no place in their order"
+        raise ProjectError("may_lack", problem, name=order) from None
 
 
 def distances(
@@ -126,41 +127,41 @@ def distances(
 
 
 def save_checked(
-    visit: Visit, content: Mapping[str, Any], rules: list[Any], *, taken: Any = None
+    opened: OpenProject, content: Mapping[str, Any], rules: list[Any], *, taken: Any = None
 ) -> None:
     """Write other rules or bounds on rows, unless they contradict each other or what is declared of
     the columns; then raises what refuses them, and nothing is changed. Of the rule that is ``taken``
     see `distances`.
     """
-    former = content_of(visit)
+    former = content_of(opened)
     try:
-        save_content(visit, content)
-        save_kinds(visit, *distances(kinds_of(visit), rules, taken))
-        check(visit)
+        save_content(opened, content)
+        save_kinds(opened, *distances(kinds_of(opened), rules, taken))
+        check(opened)
     except SynthdpError:
-        save_content(visit, former)
+        save_content(opened, former)
         raise
 
 
-def declared_path(visit: Visit) -> Path:
+def declared_path(opened: OpenProject) -> Path:
     """The file of what is declared."""
-    return path_of(visit) / BESIDE if visit.project.is_linked else visit.studio.path / KINDS
+    return path_of(opened) / BESIDE if opened.project.is_linked else opened.path / KINDS
 
 
 def check(
-    visit: Visit, *, epsilon: float | None = None, delta: float | None = None
+    opened: OpenProject, *, epsilon: float | None = None, delta: float | None = None
 ) -> dict[str, Any]:
     """What `synthdp schema check` says of all columns and rules together; raises as it does."""
-    path, project = declared_path(visit), visit.project
+    path, project = declared_path(opened), opened.project
     if project.is_linked:
         return PACKAGE_FACTS.load()(Package.load(path), epsilon=epsilon, delta=delta)
     unit = project.unit or None
     return describe_check(str(path), unit=unit, max_rows_per_unit=project.max_rows)[0]
 
 
-def checked(visit: Visit) -> tuple[dict[str, Any], str]:
+def checked(opened: OpenProject) -> tuple[dict[str, Any], str]:
     """What `check` says, and what refuses the columns and rules together; empty if nothing does."""
     try:
-        return check(visit), ""
+        return check(opened), ""
     except SynthdpError as error:
         return {}, str(error)

@@ -1,0 +1,1 @@
+"""Projects: what is said of a table and its release, in a folder, and the commands of it."""
