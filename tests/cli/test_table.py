@@ -79,5 +79,5 @@ def test_no_other_file_of_the_shell_names_a_module_that_is_still_to_be_loaded():
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
-        if path not in (shell / "commands/table.py", shell / "studio/declared.py"):
+        if path not in (shell / "commands/table.py", shell / "projects/declared.py"):
             assert not [text for text in texts if text.startswith("synthdp.") and ":" in text], path
