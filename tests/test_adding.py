@@ -19,6 +19,7 @@ import pytest
 from helpers.added.star import Star
 from helpers.cli_runs import invoke, lay_out, run_arguments
 from helpers.paths import ROOT
+from helpers.seldom import often
 
 import synthdp
 from synthdp.core import Domain, LinearMeasurement, ModelTooLargeError, ParameterError, SynthdpError
@@ -226,15 +227,13 @@ def test_the_pages_name_every_type(name):
 
 @pytest.mark.parametrize(
     ("contract", "chosen"),
-    [
+    often(
         ("mechanisms/test_mechanism_contract.py", "star- or star]"),
         ("inference/engines/test_every_engine.py", "raking- or raking]"),
         ("schema/columns/test_every_type.py", "weekday"),
-        (
-            "test_every_type.py",
-            "weekday- or given_values_stay or saved_and_loaded or shell or truth",
-        ),
-    ],
+        ("test_every_type.py", "weekday-"),
+        seldom=[("test_every_type.py", "given_values_stay or saved_and_loaded or shell or truth")],
+    ),
 )
 def test_the_contract_tests_run_over_what_the_registry_names(contract, chosen, added):
     command = [
@@ -259,5 +258,5 @@ def test_the_contract_tests_run_over_what_the_registry_names(contract, chosen, a
         text=True,
         check=False,
     )
-    assert re.search(r"\d\d passed", done.stdout), done.stdout
+    assert re.search(r"([6-9]|\d\d) passed", done.stdout), done.stdout
     assert "failed" not in done.stdout.splitlines()[-1]

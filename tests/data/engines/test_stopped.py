@@ -11,6 +11,7 @@ import pytest
 from helpers.cli_runs import CANARY, invoke
 from helpers.engines import ENGINES, LEARNING
 from helpers.homes import home
+from helpers.seldom import often
 from helpers.stopped_runs import KINDS, RUN, SCHEMA, answers, frame
 
 from synthdp import synthesize
@@ -45,7 +46,9 @@ def goes_on(attempt, path, most=40):
     raise AssertionError("it never ends")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "engine", often(*(set(ENGINES) & {"duckdb"}), seldom=sorted(set(ENGINES) - {"duckdb"}))
+)
 def test_an_engine_that_fails_at_any_query_loses_no_paid_answer(engine, tmp_path, monkeypatch):
     collected = engine_frame.collected
     left = []

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from helpers.families import KEY, field, link
 from helpers.homes import home
-from helpers.seldom import examples
+from helpers.seldom import examples, often
 from helpers.small_packages import (
     KEYS,
     SHAPES,
@@ -111,7 +111,9 @@ def test_what_is_counted_is_what_brute_force_counts(shape):
             assert (cells_of(source), source.max_rows) == (dict(cells), grid), (label, seed)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", often("pair", "tree", "keyed", seldom=sorted({*SHAPES} - {"pair", "tree", "keyed"}))
+)
 def test_parts_of_the_way_are_functions_of_a_family(shape, monkeypatch):
     """Where parents may have more rows than positions are kept apart, these are parts of the way."""
     monkeypatch.setattr(home(LinkedView), "MAX_POSITIONS", 2)
