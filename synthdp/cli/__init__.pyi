@@ -24,6 +24,7 @@ from synthdp.cli.planning.expected_noise import model_budget as model_budget
 from synthdp.cli.planning.expected_noise import quality_budget as quality_budget
 from synthdp.cli.planning.plan import Plan as Plan
 from synthdp.cli.planning.plan import Want as Want
+from synthdp.cli.planning.run_script import ARGUMENTS as ARGUMENTS
 from synthdp.cli.planning.run_script import run_script as run_script
 from synthdp.cli.planning.schema_check import ABOUT_READING as ABOUT_READING
 from synthdp.cli.planning.schema_findings import MIN_ROWS_A_RECORD as MIN_ROWS_A_RECORD

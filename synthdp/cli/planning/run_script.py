@@ -7,20 +7,16 @@ from dataclasses import fields
 from typing import Any
 
 from synthdp.cli.arguments.command_line import command_line_parser
-from synthdp.cli.arguments.options import KeepingOptions, RunOptions, UnitOptions
+from synthdp.cli.arguments.options import OutputOptions, RunOptions
 from synthdp.core.errors import ParameterError
 
-_KEPT = ("journal", "reject", "save", "save_schema")
-"""Options that say where a run is kept: a script says that itself."""
+_KEPT = {"input", "source", "table", "journal", "reject", "save", "save_schema"}
+"""Options that say which table it is, and where a run is kept: a script says that itself."""
 
 ARGUMENTS = tuple(
-    name
-    for name in (
-        *RunOptions.__annotations__,
-        *(each.name for each in fields(UnitOptions)),
-        *(each.name for each in fields(KeepingOptions)),
-    )
-    if name not in _KEPT
+    each.name
+    for each in fields(RunOptions)
+    if each.name not in _KEPT | {of_output.name for of_output in fields(OutputOptions)}
 )
 """What `synthdp.synthesize` is told as the command is, by the same names."""
 

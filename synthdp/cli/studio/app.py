@@ -22,6 +22,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from synthdp.cli.projects.project import ProjectError
+from synthdp.cli.projects.runs import (
+    PAGES,
+    page_path,
+    project_archive,
+    published_files,
+    release_archive,
+)
 from synthdp.cli.shared.jobs import DONE
 from synthdp.cli.studio import step_budget as budget
 from synthdp.cli.studio import step_columns as columns
@@ -65,7 +72,7 @@ STEPS: Mapping[str, tuple[Shown, Callable[[Visit], str]]] = {
 }
 """The walk: what each page shows, and what becomes of its forms."""
 
-_ARCHIVES = {"project": run.project_archive, "release": run.release_archive}
+_ARCHIVES = {"project": project_archive, "release": release_archive}
 """What can be taken away whole."""
 
 PARTS: Mapping[str, tuple[str, Shown]] = {
@@ -218,20 +225,24 @@ def _saved(visit: Visit, name: str) -> Response:
 
 
 def _framed(visit: Visit) -> Response:
-    tab, visit = visit.text("tab"), visit.of_release()
-    if tab not in run.PAGES or not run.page_path(visit, tab).exists():
+    tab, opened = visit.text("tab"), visit.of_release().opened
+    if tab not in PAGES or not page_path(opened, tab).exists():
         raise ParameterError("there is no such page yet")
-    return FileResponse(run.page_path(visit, tab), headers=_FRAMED, media_type="text/html")
+    return FileResponse(page_path(opened, tab), headers=_FRAMED, media_type="text/html")
 
 
 def _download(visit: Visit) -> Response:
-    path = run.published_file(visit.of_release(), visit.text("name"))
+    name, files = visit.text("name"), published_files(visit.of_release().opened)
+    if name not in files:
+        raise ParameterError(f"{name!r} is no file of the release")
+    path = files[name]
     return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 
 def _archive(visit: Visit, *, name: str) -> Response:
     headers = {"content-disposition": f'attachment; filename="{name}.zip"'}
-    return Response(_ARCHIVES[name](visit), media_type="application/zip", headers=headers)
+    content = _ARCHIVES[name](visit.of_release().opened)
+    return Response(content, media_type="application/zip", headers=headers)
 
 
 def _style() -> str:

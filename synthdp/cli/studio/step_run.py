@@ -3,42 +3,33 @@ cannot be confused; and what is taken away.
 """
 
 import re
-import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from io import BytesIO
-from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from synthdp.cli.planning.run_script import run_script
-from synthdp.cli.projects.commands import (
-    PAGE,
-    budget_in,
-    output_of,
-    report_words,
-    run_words,
-    words_of,
+from synthdp.cli.projects.commands import budget_in, report_words
+from synthdp.cli.projects.project import DATABASE, PRIVATE, PUBLISH
+from synthdp.cli.projects.runs import (
+    PAGES,
+    begin,
+    certify,
+    first_synthetic_rows,
+    is_changed,
+    page_path,
+    published,
+    published_files,
+    script_text,
+    shell_text,
+    spent,
 )
-from synthdp.cli.projects.places import rows_of
-from synthdp.cli.projects.project import DATABASE, KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.cautions import grouped
 from synthdp.core.errors import ParameterError
-from synthdp.core.files.json_files import load_json
-from synthdp.core.files.writing import written
 from synthdp.core.message_codes import caution_code
-from synthdp.data.files.formats import is_named_as_table
 from synthdp.linked.histories.history_package import ROWS
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
-from synthdp.report.release_pages.certificate_page import certificate_page
-from synthdp.schema.dialect import Dialect
-from synthdp.schema.keys import OWN
-
-PAGES = {PUBLISH: PAGE, PRIVATE: "report.html"}
-"""The page of each tab."""
 
 _ANYWAY = "--anyway"
 """What a run is told that is to go on though nearly nothing of a column can be read."""
@@ -83,12 +74,12 @@ def run_view(visit: Visit) -> dict[str, Any]:
         "result": result,
         "pair": _pair(visit, f"{result.get('guarantee', '')}"),
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
-        "spent": sum(_spent(visit)),
+        "spent": spent(visit.opened),
         "left": budget_in(visit.opened, visit.project.budget).get("left"),
         "error_columns": _named(progress.error, places),
         "mended": _MENDED.get(progress.code, ""),
         "is_stopped": progress.code == _STOPPED,
-        "is_mended": state == FAILED and _is_changed(visit),
+        "is_mended": state == FAILED and is_changed(visit.opened),
         "ended": visit.opened.ended,
     }
 
@@ -109,24 +100,13 @@ def save_run(visit: Visit) -> str:
     elif visit.action == "start" and state not in (NEW, RUNNING):
         raise visit.refusal("run")
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
-        visit = visit.saved(run=visit.project.run + 1)
-        words = run_words(visit.opened)
-        (visit.studio.path / visit.run.name / PUBLISH).mkdir(parents=True, exist_ok=True)
-        # A run has its own copy of what was declared: it goes on with that, whatever changes here.
-        for name in (KINDS, PACKAGE):
-            visit.opened.save_public(f"{visit.run.name}/{name}", visit.opened.public(name))
-        visit.run.start(words)
+        begin(visit.saved(run=visit.project.run + 1).opened)
     return "/run"
 
 
 def is_outdated(visit: Visit) -> bool:
     """Whether there is a result of what was declared before it was changed."""
-    return visit.run.state == DONE and _is_changed(visit)
-
-
-def _is_changed(visit: Visit) -> bool:
-    name, said = PACKAGE if visit.project.is_linked else KINDS, visit.opened.public
-    return said(f"{visit.run.name}/{name}") not in ({}, said(name))
+    return visit.run.state == DONE and is_changed(visit.opened)
 
 
 def _pair(visit: Visit, guarantee: str) -> str:
@@ -158,21 +138,16 @@ def _named(text: str, places: Mapping[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-def _spent(visit: Visit) -> list[float]:
-    """The epsilon of each run so far, without those that failed before they were charged."""
-    jobs = (visit.opened.job(f"run-{number + 1}") for number in range(visit.project.run))
-    began = [job.arguments for job in jobs if job.state != FAILED or job.progress.charges]
-    return [float(each[each.index("--epsilon") + 1]) for each in began if "--epsilon" in each]
-
-
 def look_view(visit: Visit) -> dict[str, Any]:
     """The pages that are there, or are being made."""
     visit, tab = visit.of_release(), PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
-    job, has_page = _maker(visit, tab), page_path(visit, tab).exists()
+    job, has_page = _maker(visit, tab), page_path(visit.opened, tab).exists()
     return {
         "is_done": bool(visit.opened.ended),
         **_releases(visit),
-        "tables": _first_rows(visit) if tab == PUBLISH and visit.opened.ended else {},
+        "tables": first_synthetic_rows(visit.opened)
+        if tab == PUBLISH and visit.opened.ended
+        else {},
         "tab": tab,
         "has_page": has_page,
         "is_being_made": job.state == RUNNING and not has_page,
@@ -189,7 +164,7 @@ def save_look(visit: Visit) -> str:
     visit, tab = visit.of_release(), visit.text("tab")
     if tab not in PAGES or visit.run.state != DONE:
         raise visit.refusal("release")
-    page_path(visit, tab).parent.mkdir(parents=True, exist_ok=True)
+    page_path(visit.opened, tab).parent.mkdir(parents=True, exist_ok=True)
     _maker(visit, tab).start(report_words(visit.opened, tab))
     return f"/look?tab={tab}&run={visit.project.run}"
 
@@ -199,89 +174,22 @@ def _releases(visit: Visit) -> dict[str, Any]:
     return {"ended": visit.opened.ended, "release": visit.project.run}
 
 
-def _first_rows(visit: Visit) -> dict[str, list[list[str]]]:
-    """The first synthetic rows of a release, by the names of its tables, below those of columns."""
-    said = _kinds_of_run(visit).get("dialect") or visit.project.dialect
-    dialect = Dialect.from_properties(said)
-    files = _published_files(visit)
-    tables = {name: path for name, path in files.items() if is_named_as_table(path)}
-    return {name: rows_of(path, dialect, is_headed=True) for name, path in tables.items()}
-
-
-def _kinds_of_run(visit: Visit) -> Any:
-    """What was declared of all columns when a run was started."""
-    return visit.opened.public(f"{visit.run.name}/{KINDS}").get(OWN) or {}
-
-
-def page_path(visit: Visit, tab: str) -> Path:
-    """The file of a tab's page."""
-    return visit.studio.path / visit.run.name / tab / PAGES[tab]
-
-
 def _maker(visit: Visit, tab: str) -> Job:
     return visit.opened.job(f"{visit.run.name}/page-{tab}")
 
 
-def _certify(visit: Visit) -> None:
-    """Write the page of the certificate of a run that is done, if it is not there yet."""
-    name, page = output_of(visit.opened), _published(visit) / "certificate.html"
-    beside = f"{name}/datapackage.json" if visit.project.is_linked else name
-    if visit.run.state == DONE and not page.exists():
-        content = load_json(_published(visit) / f"{beside}.privacy.json", "certificate")
-        written(lambda: certificate_page(content), page, force=True)
-
-
 def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
-    released = visit.of_release()
-    _certify(released)
-    words, script = words_of(released.opened), ""
+    visit, script = visit.of_release(), ""
+    opened = visit.opened
+    certify(opened)
     with suppress(ParameterError):  # of a run of another version
-        script = run_script(words, _kinds_of_run(released).get("dialect"))
+        script = script_text(opened)
     return {
-        "is_done": bool(visit.opened.ended),
-        **_releases(released),
-        "files": sorted(_published_files(released), key=lambda name: not name.startswith(_TABLES)),
-        "folder": str(_published(released).resolve()),
-        "shell": shlex.join(["synthdp", *words]),
+        "is_done": bool(opened.ended),
+        **_releases(visit),
+        "files": sorted(published_files(opened), key=lambda name: not name.startswith(_TABLES)),
+        "folder": str(published(opened).resolve()),
+        "shell": shell_text(opened),
         "script": script,
     }
-
-
-def published_file(visit: Visit, name: str) -> Path:
-    """A file that may go out; raises `ParameterError` if there is none of that name."""
-    found = _published_files(visit)
-    if name not in found:
-        raise ParameterError(f"{name!r} is no file of the release")
-    return found[name]
-
-
-def project_archive(visit: Visit) -> bytes:
-    """The project for a colleague: what was said and declared, without the table."""
-    held, folder = BytesIO(), visit.studio.path
-    with ZipFile(held, "w") as archive:
-        for name in (PROJECT, KINDS, PACKAGE):
-            if (folder / name).exists():
-                archive.writestr(ZipInfo(f"{folder.name}/{name}"), (folder / name).read_bytes())
-    return held.getvalue()
-
-
-def release_archive(visit: Visit) -> bytes:
-    """All files of a release that may go out."""
-    visit, held = visit.of_release(), BytesIO()
-    with ZipFile(held, "w", ZIP_DEFLATED) as archive:
-        for name, path in _published_files(visit).items():
-            archive.write(path, f"{visit.run.name}/{name}")
-    return held.getvalue()
-
-
-def _published(visit: Visit) -> Path:
-    return visit.studio.path / visit.run.name / PUBLISH
-
-
-def _published_files(visit: Visit) -> dict[str, Path]:
-    """What may go out, by the name that it has in its folder; nothing before the run is done."""
-    folder, is_done = _published(visit), visit.run.state == DONE
-    found = sorted(folder.rglob("*")) if is_done else ()
-    files = [path for path in found if path.is_file() and not path.is_symlink()]
-    return {path.relative_to(folder).as_posix(): path for path in files}
