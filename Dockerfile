@@ -10,7 +10,7 @@ COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir "$(ls /wheels/*.whl)[parquet,zstd,postgres,publish]" \
     && rm -r /wheels \
     && useradd --create-home --uid 10001 synthdp
-USER synthdp
+USER 10001
 ENV OMP_NUM_THREADS=1
 WORKDIR /work
 ENTRYPOINT ["synthdp"]

@@ -1,12 +1,13 @@
 """The expected error of a workload after some measurements, when the errors of the model before
 them are known roughly.
 
-What a model errs by on a marginal falls apart into residuals, one for each set of its columns, that
-stand at right angles to each other (`residuals`): their squared L1 norms add up. So do the parts of
-a residual that are seen at finer and finer resolutions. A part that the model errs by E on,
-measured with an expected L1 noise of N, is left with an error of ``1 / sqrt(1 / E^2 + 1 / N^2)``:
-that of weighing the model against the measurement. A measured clique says something of the
-residuals of all its subsets, up to its own resolution.
+The error of a model on a marginal is a sum of residuals, one for each set of the marginal's
+columns. Residuals are orthogonal (`residuals`), so their squared L1 norms add up. Each residual is
+again a sum of parts, one for each resolution at which it is seen.
+
+Let the model be wrong by E on a part, and let the part be measured with an expected L1 noise of N.
+Weighing the model against the measurement leaves an error of ``1 / sqrt(1 / E^2 + 1 / N^2)``. A
+measured clique informs the residuals of all its subsets, up to its own resolution.
 """
 
 from collections.abc import Mapping, Sequence

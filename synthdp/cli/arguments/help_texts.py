@@ -67,7 +67,7 @@ EXAMPLES = {
     "journal show": "synthdp journal show synthetic.csv.journal",
     "journal rescue": "synthdp journal rescue synthetic.csv.journal -o people.synthdp",
     "studio": "synthdp studio people.csv",
-    "audit": "synthdp audit --mechanism mst --epsilon 1 --delta 1e-2",
+    "audit": "synthdp audit --mechanism mst --epsilon 1 --delta 1e-2 --seconds 60",
 }
 """One command that works, by the name of each."""
 

@@ -129,15 +129,20 @@ def check_iso(text: str) -> None:
 
 
 def parsed(text: str, pattern: str) -> datetime:
-    """What `datetime.strptime` reads, and weeks that are given without a day as their Monday.
+    """What `datetime.strptime` reads, weeks that are given without a day as their Monday, and days
+    without a year as those of 1900, in every version of Python.
 
     Raises `ValueError` if the text is not written by the pattern.
 
     >>> parsed("2020-W18", "%G-W%V").date().isoformat()
     '2020-04-27'
+    >>> parsed("31.12.", "%d.%m.").date().isoformat()
+    '1900-12-31'
     """
     if _names_weeks_only(pattern):
         text, pattern = f"{text} 1", f"{pattern} %u"  # Python asks for a day beside a week
+    elif _names_days_of_no_year(pattern):
+        text, pattern = f"{text} 1900", f"{pattern} %Y"  # Python 3.13 warns, 3.15 may differ
     return datetime.strptime(text, pattern)  # noqa: DTZ007 (dates without a time zone are meant)
 
 
@@ -145,6 +150,11 @@ def _names_weeks_only(pattern: str) -> bool:
     """Whether a pattern has the weeks of ISO 8601, and no day of theirs."""
     directives = set(_DIRECTIVE.findall(pattern))
     return {"G", "V"} <= directives and directives.isdisjoint("uwaA")
+
+
+def _names_days_of_no_year(pattern: str) -> bool:
+    directives = set(_DIRECTIVE.findall(pattern))
+    return "d" in directives and directives.isdisjoint("YyGcx")
 
 
 def default_resolution(kind: str, pattern: object) -> Resolution:

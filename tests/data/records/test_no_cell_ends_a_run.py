@@ -3,7 +3,7 @@ breaks.
 """
 
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from decimal import Decimal
 
 import numpy as np
@@ -286,13 +286,19 @@ STORED = [
 ]
 
 
+@contextmanager
 def in_sqlite(place, kind):
+    """A table of which each cell is of another type; Python 3.13 minds connections left open."""
     ibis = pytest.importorskip("ibis")
-    with sqlite3.connect(place / "t.db") as connection:
+    with closing(sqlite3.connect(place / "t.db")) as database, database as connection:
         connection.execute(f"CREATE TABLE t (x {kind})")
         connection.executemany("INSERT INTO t VALUES (?)", [(value,) for value in STORED])
         connection.execute("INSERT INTO t VALUES (CAST(x'ff61' AS TEXT))")
-    return ibis.sqlite.connect(str(place / "t.db")).table("t")
+    backend = ibis.sqlite.connect(str(place / "t.db"))
+    try:
+        yield backend.table("t")
+    finally:
+        backend.disconnect()
 
 
 @pytest.mark.parametrize(
@@ -303,15 +309,15 @@ def in_sqlite(place, kind):
 )
 def test_sqlite_lets_anything_stand_anywhere(kind, tmp_path, charged):
     """Each kind of column is read to its end, or refused before anything is paid."""
-    table = in_sqlite(tmp_path, kind)
     ended = set()
-    for name, schema in OPEN.items():
-        charged.clear()
-        try:
-            count(table, schema)
-            ended.add(name)
-        except (SchemaError, SourceError):
-            assert charged == []
+    with in_sqlite(tmp_path, kind) as table:
+        for name, schema in OPEN.items():
+            charged.clear()
+            try:
+                count(table, schema)
+                ended.add(name)
+            except (SchemaError, SourceError):
+                assert charged == []
     assert ended or kind == "BLOB"
     expected = {"TEXT": "string", "INTEGER": "integer", "REAL": "number", "BOOLEAN": "boolean"}
     assert expected.get(kind) is None or expected[kind] in ended
@@ -320,12 +326,10 @@ def test_sqlite_lets_anything_stand_anywhere(kind, tmp_path, charged):
 def test_sqlite_counts_other_rows_as_if_odd_ones_were_not_there(tmp_path):
     from synthdp.data import EngineTable
 
-    table = in_sqlite(tmp_path, "TEXT")
     schema = OPEN["string"]
-    counted = (
-        EngineTable.from_frame(engine_frame(table), schema).prepared().counted(schema.resolved({}))
-    )
-    (counts,) = counted.counts_of([("x",)])
+    with in_sqlite(tmp_path, "TEXT") as table:
+        prepared = EngineTable.from_frame(engine_frame(table), schema).prepared()
+        (counts,) = prepared.counted(schema.resolved({})).counts_of([("x",)])
     closed = schema.resolved({})
     texts = [value for value in STORED if isinstance(value, str)] + [
         "1",
