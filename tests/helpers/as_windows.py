@@ -61,8 +61,8 @@ def main(folder):
     become_windows()
     for name in modules_of_the_command_line():
         import_module(name)
-    from synthdp.cli.main import run
-    from synthdp.release.persistence import locks
+    from synthdp.cli import run
+    from synthdp.release import open_locked
 
     os.chdir(folder)
     budget = "budget create b --epsilon 3 --delta 1e-6 --population people"
@@ -71,7 +71,7 @@ def main(folder):
     )
     codes = [run(budget.split()), run([*release.split(), "one.csv"])]
     FOREIGN.add("b")
-    opened = locks.open_locked(Path("b"), "rb+", is_shared=False, patience=0.0)
+    opened = open_locked(Path("b"), "rb+", is_shared=False, patience=0.0)
     sys.stdout.write(json.dumps({"codes": codes, "left": len(TAKEN), "opened": opened is not None}))
 
 
