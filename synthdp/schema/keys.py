@@ -10,6 +10,7 @@ Frictionless and other standards let people add are no business of ours.
 import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from synthdp.core.errors import SchemaError
@@ -113,6 +114,7 @@ def _is_of_distance(key: Any, given: Mapping[str, Any]) -> bool:
     return RELATIVE in given and key in ("minimum", "maximum")
 
 
+@lru_cache(maxsize=1024)  # fields repeat the same few keys, and to look for close ones is slow
 def _meant(key: str, place: str) -> str:
     """The key that one was probably meant to be; empty if it stands where it belongs, or is
     foreign.

@@ -11,11 +11,11 @@ point answers only where a proven bound on its error says that it must be right,
 operations that IEEE 754 rounds correctly: ``+ - * /`` and the square root, no function of libm.
 
 Up to sigma = 8,192: inversion of F, with a random sign. A table brackets F within 2^-40
-(`_table_of_erf` has the proof). A table over the first 16 bits of a draw (a sign, then 15 bits of
-the uniform number) already knows the answer wherever no bracket meets the cell of numbers that
-begin with them. The other draws extend the *same* prefix to 63 bits, and those that then lie within
-a bracket, or beyond the table, extend it further and are decided by `erf_bounds` in integers.
-Nothing is drawn anew, so the distribution stays exact.
+(`_table_of_erf` has the proof). The first 16 bits of a draw (a sign, then 15 bits of the uniform
+number) already say the answer wherever no bracket meets the cell of numbers that begin with them;
+of many draws it is looked up in a table of all 2^16. The other draws extend the *same* prefix to 63
+bits, and those that then lie within a bracket, or beyond the table, extend it further and are
+decided by `erf_bounds` in integers. Nothing is drawn anew, so the distribution stays exact.
 
 Above: a cell first, then a place in it. With B = 2^b, G / B is Gaussian with parameter sigma / B,
 so the table draws j = round(G / B) exactly, for the b that brings sigma / B to 64 .. 128. Given j,
@@ -64,6 +64,9 @@ small.
 
 _BLOCK = 1 << 16
 """Draws at a time: they stay in the processor's cache."""
+
+_FEW = 1 << 12
+"""Draws for which their own first words are decided, in place of all 2^16 words."""
 
 _UNDECIDED = np.iinfo(np.int32).max
 """Marks what 16 bits do not decide; no magnitude in a table is as large."""
@@ -148,11 +151,21 @@ def _cdf_bounds(sigma_squared: Fraction, bits: int) -> Bounds:
 
 
 class _Table(NamedTuple):
-    """Bounds on ``2^63 P(|X| <= k)``, and the answers that 16 bits decide."""
+    """Bounds on ``2^63 P(|X| <= k)``."""
 
     lower: NDArray[np.uint64]
     upper: NDArray[np.uint64]
-    first_word: NDArray[np.int32]
+
+    def of_words(self, words: NDArray[np.uint16]) -> NDArray[np.int32]:
+        """What draws that begin with some words, a sign and 15 bits each, are; `_UNDECIDED` where
+        more bits say so.
+        """
+        cells = (words & np.uint16(0x7FFF)).astype(np.uint64) << np.uint64(48)
+        first = np.searchsorted(self.lower, cells, side="right")
+        last = np.searchsorted(self.lower, cells | np.uint64((1 << 48) - 1), side="right")
+        known = (first == last) & (first < len(self.lower)) & _is_past(self.upper, first, cells)
+        answers = np.where(words >> np.uint16(15), -first, first)
+        return np.where(known, answers, _UNDECIDED).astype(np.int32)
 
 
 @lru_cache(maxsize=8)
@@ -162,17 +175,13 @@ def _table(sigma_squared: Fraction) -> _Table:
     values = _erf((np.arange(int(_MAX_Z / scale) + 2, dtype=np.float64) + 0.5) * scale)
     lower = (np.clip(values - _MARGIN, 0.0, 1.0) * 2.0**63).astype(np.uint64)
     upper = np.ceil(np.clip(values + _MARGIN, 0.0, 1.0) * 2.0**63).astype(np.uint64)
-    cells = np.arange(1 << 15, dtype=np.uint64) << np.uint64(48)
-    first = np.searchsorted(lower, cells, side="right")
-    last = np.searchsorted(lower, cells | np.uint64((1 << 48) - 1), side="right")
-    known = (first == last) & (first < len(lower)) & _is_past(upper, first, cells)
-    # One word has a sign and 15 bits, so the table is of 2^16 answers.
-    magnitude = np.where(known, first, _UNDECIDED).astype(np.int32)
-    return _Table(
-        lower,
-        upper,
-        np.concatenate([magnitude, np.where(known, -magnitude, _UNDECIDED)]).astype(np.int32),
-    )
+    return _Table(lower, upper)
+
+
+@lru_cache(maxsize=8)
+def _of_all_words(sigma_squared: Fraction) -> NDArray[np.int32]:
+    """`_Table.of_words` of all 2^16 words: for many draws a look-up is faster."""
+    return _table(sigma_squared).of_words(np.arange(1 << 16, dtype=np.uint32).astype(np.uint16))
 
 
 def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -228,7 +237,8 @@ def _is_past(
 def _from_table(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
     table = _table(sigma_squared)
     words = randomness.words(size, np.uint16)
-    draws: IntArray = table.first_word[words].astype(np.int64)
+    found = _of_all_words(sigma_squared)[words] if size > _FEW else table.of_words(words)
+    draws: IntArray = found.astype(np.int64)
     unsettled = np.flatnonzero(draws == _UNDECIDED)
     if unsettled.size:
         finer = partial(_cdf_bounds, sigma_squared)

@@ -4,7 +4,7 @@ table.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import expm1, sqrt
 from statistics import NormalDist
 from typing import Any, final
@@ -174,12 +174,27 @@ def stated_meaning(protection: Protection) -> list[dict[str, Any]]:
     return [
         {
             "units": group,
-            "advantage": protection.advantage(group=group),
+            "advantage": advantage,
             "true_positives": [
-                {"false_positives": share, "at_most": protection.true_positives(share, group=group)}
-                for share in STATED_FALSE_POSITIVES
+                {"false_positives": share, "at_most": most}
+                for share, most in zip(STATED_FALSE_POSITIVES, bounds, strict=True)
             ],
         }
+        for group, (advantage, *bounds) in zip(
+            STATED_GROUPS, _stated_bounds(protection), strict=True
+        )
+    ]
+
+
+# The certificate of a saved table is stated again and again, of the same guarantee.
+@lru_cache(maxsize=64)
+def _stated_bounds(protection: Protection) -> list[list[float]]:
+    """For each size of group the advantage, then the share of true positives at each of false."""
+    return [
+        [
+            protection.advantage(group=group),
+            *(protection.true_positives(share, group=group) for share in STATED_FALSE_POSITIVES),
+        ]
         for group in STATED_GROUPS
     ]
 

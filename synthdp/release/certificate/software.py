@@ -1,9 +1,8 @@
 """Which software made a release."""
 
 import platform
-from importlib import metadata
 
-from synthdp.core.version import __version__
+from synthdp.core.version import __version__, version_of
 
 _LIBRARIES = ("numpy", "scipy", "pandas")
 """They compute what is fitted and drawn."""
@@ -11,5 +10,5 @@ _LIBRARIES = ("numpy", "scipy", "pandas")
 
 def versions() -> dict[str, str]:
     """Versions of what a release was computed with, by name."""
-    installed = {name: metadata.version(name) for name in _LIBRARIES}
+    installed = {name: version_of(name) for name in _LIBRARIES}
     return {"synthdp": __version__, "python": platform.python_version(), **installed}

@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib.metadata import version
 from itertools import count
 from os import PathLike
 from os.path import lexists
@@ -18,6 +17,7 @@ from typing import Any, final
 
 from synthdp.core.errors import DataFileError, ParameterError, PrivacyError
 from synthdp.core.files.closing import Closing
+from synthdp.core.version import version_of
 from synthdp.privacy.events import Event
 from synthdp.privacy.queryable import Answer
 from synthdp.release.persistence.chained_file import ChainedFile
@@ -507,7 +507,7 @@ def _plain(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def made_by() -> str:
     """What may round differently elsewhere."""
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
+    libraries = ", ".join(f"{name} {version_of(name)}" for name in ("numpy", "scipy"))
     return f"Python {platform.python_version()}, {libraries} on {platform.machine()}"
 
 

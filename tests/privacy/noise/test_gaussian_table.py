@@ -98,7 +98,7 @@ def test_the_table_brackets_the_exact_distribution(sigma_squared):
 def test_first_word_table_is_right_wherever_it_answers(sigma_squared):
     """Both ends of every decided cell invert to the table's answer; few cells are open."""
     table, cdf = noise._table(sigma_squared), RoundedCdf(sigma_squared)
-    positive, negative = table.first_word[: 2**15], table.first_word[2**15 :]
+    positive, negative = np.split(noise._of_all_words(sigma_squared), 2)
     decided = np.flatnonzero(positive != noise._UNDECIDED)
     assert np.array_equal(decided, np.flatnonzero(negative != noise._UNDECIDED))
     assert np.array_equal(positive[decided], -negative[decided])
@@ -184,16 +184,26 @@ def test_a_batch_reads_all_first_words_then_the_open_ones(sigma_squared):
     open.
     """
     n, source = 2000, Seeded(7)
-    cdf, table = RoundedCdf(sigma_squared), noise._table(sigma_squared)
+    cdf, known = RoundedCdf(sigma_squared), noise._of_all_words(sigma_squared)
     firsts, spares = source.words(n, np.uint16), iter(source.words(n, np.uint64).tolist())
     expected = []
     for first in firsts.tolist():
         prefix = (first & 0x7FFF) << 48
-        if table.first_word[first] == noise._UNDECIDED:
+        if known[first] == noise._UNDECIDED:
             prefix |= next(spares) >> 16
         magnitude = invert_bits(cdf, format(prefix, "063b"))
         expected.append(-magnitude if first >> 15 else magnitude)
     assert draw(sigma_squared, n, Seeded(7)).tolist() == expected
+
+
+@pytest.mark.parametrize("sigma_squared", [*SMALL, MOST], ids=str)
+def test_few_draws_are_those_that_the_table_of_all_words_gives(sigma_squared, monkeypatch):
+    """At most so many decide their own words, more look them up; nobody's noise depends on it."""
+    n = 2000
+    assert n < noise._FEW < 2**16
+    found = draw(sigma_squared, n, Seeded(8))
+    monkeypatch.setattr(noise, "_FEW", n - 1)
+    assert np.array_equal(draw(sigma_squared, n, Seeded(8)), found)
 
 
 def test_another_word_changes_its_own_draw_only():
@@ -202,7 +212,7 @@ def test_another_word_changes_its_own_draw_only():
         Seeded(3).words(n, np.uint16) & 0x7FFF
     )  # positive, and so near to the middle that 16 bits decide
     words = np.where(
-        noise._table(Fraction(100)).first_word[words] == noise._UNDECIDED, 5, words
+        noise._of_all_words(Fraction(100))[words] == noise._UNDECIDED, 5, words
     ).astype(np.uint16)
     plain = draw(100, n, Replay(words.tobytes()))
     for i in range(n):
