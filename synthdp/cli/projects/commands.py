@@ -15,6 +15,7 @@ from synthdp.cli.projects.project import (
 from synthdp.core.errors import SynthdpError
 from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import Format, file_kind
+from synthdp.linked.package.package import Package
 from synthdp.release.persistence.budget import Budget
 
 RELEASE, SCHEMA, PAGE = "release.synthdp", "schema.json", "release.html"
@@ -90,6 +91,20 @@ def budget_in(opened: OpenProject, name: str) -> dict[str, Any]:
         return Budget(opened.place / name).show() if name in budgets_in(opened) else {}
     except SynthdpError as error:
         return {"problem": str(error)}
+
+
+def new_budget(opened: OpenProject, population: str, *, epsilon: float, delta: float) -> str:
+    """The name of a new budget file beside the table, which outlives the project.
+
+    Raises as `Budget.create` does, such as for a file that is there.
+    """
+    plain = "".join(each if each.isalnum() else "-" for each in population.lower()).strip("-")
+    name, unit = f"{plain[:40] or 'population'}.budget", opened.project.unit
+    if opened.project.is_linked:  # what is protected together is called by the root's key
+        unit = "+".join(Package.load(declared_path(opened)).root.key)
+    path, unit_name = opened.place / name, unit or None
+    Budget.create(path, epsilon=epsilon, delta=delta, population=population, unit=unit_name)
+    return name
 
 
 def words_of(opened: OpenProject) -> list[str]:

@@ -17,6 +17,7 @@ from synthdp.linked.package.kinds import kinds_in, kinds_in_order, with_kinds
 from synthdp.linked.package.package import Package
 from synthdp.release.on_demand import OnDemand
 from synthdp.schema.keys import OWN, RELATIVE
+from synthdp.schema.questions import declared_levels
 from synthdp.schema.rule_answers import as_distance, ordered_pair
 
 Kind: TypeAlias = Mapping[str, Any] | str | None
@@ -60,6 +61,23 @@ def kinds_of(opened: OpenProject) -> dict[str, dict[str, Kind]]:
 def rules_of(opened: OpenProject) -> list[Any]:
     """The rules that are declared."""
     return list((content_of(opened).get(OWN) or {}).get("constraints", ()))
+
+
+def learnt_levels(kinds: Mapping[str, Kind]) -> list[str]:
+    """The columns whose levels are to be learnt.
+
+    >>> learnt_levels({"sex": "categorical", "age": "integer"})
+    ['sex']
+    """
+    labels = {
+        name: kind if isinstance(kind, str) else (kind or {}).get("type")
+        for name, kind in kinds.items()
+    }
+    return [
+        name
+        for name, label in labels.items()
+        if label == "categorical" and not declared_levels(kinds[name])
+    ]
 
 
 def missing_words(opened: OpenProject) -> list[str]:

@@ -4,14 +4,11 @@ from functools import partial
 from typing import Any
 
 from synthdp.cli.planning.plan_text import describe_plan
-from synthdp.cli.projects.commands import budget_in, budgets_in
-from synthdp.cli.projects.declared import check, declared_path, kinds_of
+from synthdp.cli.projects.commands import budget_in, budgets_in, new_budget
+from synthdp.cli.projects.declared import check, declared_path, kinds_of, learnt_levels
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
-from synthdp.linked.package.package import Package
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
-from synthdp.release.persistence.budget import Budget
-from synthdp.schema.questions import declared_levels
 
 USUAL_EPSILON = 1.0
 """Where the slider stands at first."""
@@ -38,7 +35,9 @@ def expected_view(visit: Visit) -> dict[str, Any]:
     """
     project = visit.project
     parts = ("plan", "views", "delta", "recognised", "why_not", "large", "over", "rows")
-    view: dict[str, Any] = dict.fromkeys(parts, "") | {"learnt": _learnt(visit)}
+    view: dict[str, Any] = dict.fromkeys(parts, "") | {
+        "learnt": learnt_levels(kinds_of(visit.opened).get("", {}))
+    }
     try:
         rows = visit.whole("rows", usual=project.rows)
         epsilon = visit.number("epsilon", usual=project.epsilon or USUAL_EPSILON)
@@ -90,39 +89,15 @@ def _left_below(visit: Visit, name: str, epsilon: float) -> float:
     return float(left) if epsilon > left else 0.0
 
 
-def _learnt(visit: Visit) -> list[str]:
-    """The columns whose levels are to be learnt."""
-    kinds = kinds_of(visit.opened).get("", {})
-    labels = {
-        name: kind if isinstance(kind, str) else (kind or {}).get("type")
-        for name, kind in kinds.items()
-    }
-    return [
-        name
-        for name, label in labels.items()
-        if label == "categorical" and not declared_levels(kinds[name])
-    ]
-
-
 def _delta(rows: int) -> float:
     return advised_delta(rows) if rows else USUAL_FAMILIES_DELTA
 
 
 def _created(visit: Visit) -> str:
-    """The name of a new budget file beside the table, which outlives the project."""
-    population, unit = visit.text("population"), visit.project.unit
+    """The name of a new budget file."""
+    population = visit.text("population")
     if not population:
         raise visit.refusal("population")
-    plain = "".join(each if each.isalnum() else "-" for each in population.lower()).strip("-")
-    name = f"{plain[:40] or 'population'}.budget"
-    if visit.project.is_linked:  # what is protected together is called by the root's key
-        unit = "+".join(Package.load(declared_path(visit.opened)).root.key)
-    Budget.create(
-        visit.studio.place / name,
-        epsilon=visit.number("all_epsilon"),
-        delta=visit.number("all_delta")
-        or float(f"{10 * visit.project.delta:.9g}"),  # room for several releases
-        population=population,
-        unit=unit or None,
-    )
-    return name
+    # Where nothing is said of delta, there is room for several releases.
+    delta = visit.number("all_delta") or float(f"{10 * visit.project.delta:.9g}")
+    return new_budget(visit.opened, population, epsilon=visit.number("all_epsilon"), delta=delta)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from synthdp.cli.projects.declared import content_of, kinds_of, save_content, save_kinds
+from synthdp.cli.projects.chosen import dialect_of, is_written, with_first_names, with_names
+from synthdp.cli.projects.declared import kinds_of
 from synthdp.cli.projects.places import (
     DELIMITERS,
     DUCKDB,
@@ -11,20 +12,13 @@ from synthdp.cli.projects.places import (
     first_rows,
     names_of,
     package_of,
-    path_of,
     shapes,
     store_upload,
     tables_in,
 )
-from synthdp.cli.projects.project import DATABASE, FOLDER, LINKED, PACKAGE, TABLE
-from synthdp.cli.shared.package_files import DESCRIPTION
+from synthdp.cli.projects.project import DATABASE, FOLDER, LINKED, TABLE
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
-from synthdp.data.files.file_names import parts_of
-from synthdp.data.files.formats import is_text
-from synthdp.linked.package.drafts import package_files, with_former_tables
-from synthdp.schema.draft import draft_of_kinds
-from synthdp.schema.keys import OWN
 
 MARKS = {".": {"decimalChar": "."}, ",": {"decimalChar": ",", "groupChar": "."}}
 """How numbers are written, by their decimal mark."""
@@ -34,7 +28,7 @@ def table_view(visit: Visit) -> dict[str, Any]:
     """What can be chosen, what is, and the shape of it."""
     project, listed = visit.project, tables_in(visit.studio.place)
     is_here = project.kind == DATABASE or project.table in listed
-    is_text_here = is_here and _is_text(visit)
+    is_text_here = is_here and is_written(visit.opened)
     # Where a comma divides columns, it cannot divide numbers; else nobody but the steward knows.
     usual = "." if project.dialect.get("delimiter", ",") == "," else ""
     view: dict[str, Any] = {"listed": listed, "is_here": is_here, "is_text": is_text_here}
@@ -105,78 +99,33 @@ def _choose_database(visit: Visit) -> str:
 
 
 def _take(visit: Visit, *, kind: str, table: str, source: str = "") -> str:
-    """Another table: its names are read, and what was said of columns of these names stays."""
+    """Another table, whose names are read."""
     is_other = (kind, table) != (visit.project.kind, visit.project.table)
     visit = visit.saved(kind=kind, table=table, source=source, dialect={}, names=[])
-    if kind == LINKED and is_other:
-        visit.opened.save_public(PACKAGE, {})
-    if kind == LINKED and not _is_text(visit):
-        save_content(visit.opened, package_of(visit.opened))
-    else:
-        # The first line holds names, no record: what divides it into most of them is proposed.
-        found = shapes(visit.opened) if _is_text(visit) else {("utf-8", ","): 1}
-        _read_names(visit, _dialect(*max(found, key=lambda each: found[each])))
+    said = with_first_names(visit.opened, is_other=is_other).project
+    visit.saved(dialect=said.dialect, names=said.names)
     return "/table"
 
 
 def _declare(visit: Visit) -> str:
     is_read, goes_on = True, visit.text("then") == "go_on"
-    if _is_text(visit):
+    if is_written(visit.opened):
         encoding, delimiter = visit.text("encoding"), DELIMITERS.get(visit.text("delimiter"))
         mark = visit.text("mark")
         encoding = encoding if encoding or goes_on else "utf-8"
         if encoding not in ENCODINGS or delimiter is None or (goes_on and mark not in MARKS):
             raise visit.refusal("dialect")
-        dialect = _dialect(encoding, delimiter)
+        dialect = dialect_of(encoding, delimiter)
         dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
-        visit, is_read = _read_names(visit, dialect)
+        visit = visit.saved(dialect=dialect, names=[])
+        opened, is_read = with_names(visit.opened, dialect)
+        visit = visit.saved(names=opened.project.names)
     if not goes_on or not is_read or not any(kinds_of(visit.opened).values()):
         return f"/table?encoding={visit.text('encoding')}"
     visit.saved(walked=1)
     return "/columns"
 
 
-def _dialect(encoding: str, delimiter: str) -> dict[str, str]:
-    """How a file is written, where it is not as usual."""
-    said = {"delimiter": delimiter, "encoding": encoding}
-    return {key: each for key, each in said.items() if each not in (",", "utf-8")}
-
-
-def _read_names(visit: Visit, dialect: dict[str, str]) -> tuple[Visit, bool]:
-    """Read the names by a dialect, and keep what was said of them; whether they could be read."""
-    visit = visit.saved(dialect=dialect, names=[])
-    try:
-        if visit.project.is_linked:
-            save_content(
-                visit.opened, with_former_tables(package_of(visit.opened), content_of(visit.opened))
-            )
-            return visit, True
-        draft = draft_of_kinds(names_of(visit.opened))
-    except SynthdpError:
-        return visit, False  # the page says why
-    former = content_of(visit.opened)
-    kinds = {name: former.get(name, kind) for name, kind in draft.items() if name != OWN}
-    declared = {name: kind for name, kind in former.items() if name != OWN}
-    rules = former.get(OWN, {}).get("constraints", []) if kinds == declared else []
-    visit = visit.saved(names=list(kinds))
-    save_kinds(visit.opened, {"": kinds}, rules)
-    return visit, True
-
-
 def _look(visit: Visit) -> str:
     visit.studio.may_look = bool(visit.text("may_look"))
     return "/table#records"
-
-
-def _is_text(visit: Visit) -> bool:
-    """Whether it has to be said how the file is written."""
-    project = visit.project
-    if project.kind == DATABASE or not project.table:
-        return False
-    try:
-        if project.is_linked:
-            described = DESCRIPTION in files_in(path_of(visit.opened))
-            return not described and any(map(is_text, package_files(path_of(visit.opened))))
-        return is_text(next(iter(parts_of(path_of(visit.opened)))))
-    except (StopIteration, SynthdpError):
-        return False

@@ -1,0 +1,75 @@
+"""Which table a project is of: its names are read, and what was declared of them stays."""
+
+from collections.abc import Mapping
+
+from synthdp.cli.projects.declared import content_of, save_content, save_kinds
+from synthdp.cli.projects.places import files_in, names_of, package_of, path_of, shapes
+from synthdp.cli.projects.project import DATABASE, PACKAGE, OpenProject
+from synthdp.cli.shared.package_files import DESCRIPTION
+from synthdp.core.errors import SynthdpError
+from synthdp.data.files.file_names import parts_of
+from synthdp.data.files.formats import is_text
+from synthdp.linked.package.drafts import package_files, with_former_tables
+from synthdp.schema.draft import draft_of_kinds
+from synthdp.schema.keys import OWN
+
+
+def with_first_names(opened: OpenProject, *, is_other: bool) -> OpenProject:
+    """The project with the names of its table, by the delimiter and encoding that divide the first
+    line into most columns; that line holds names, no record. What was described of linked tables
+    goes if it ``is_other`` ones.
+
+    What the project says of itself is left to the caller to save.
+    """
+    if opened.project.is_linked and is_other:
+        opened.save_public(PACKAGE, {})
+    if opened.project.is_linked and not is_written(opened):
+        save_content(opened, package_of(opened))
+        return opened
+    found = shapes(opened) if is_written(opened) else {("utf-8", ","): 1}
+    return with_names(opened, dialect_of(*max(found, key=lambda each: found[each])))[0]
+
+
+def with_names(opened: OpenProject, dialect: Mapping[str, str]) -> tuple[OpenProject, bool]:
+    """The project with the names as a dialect gives them, and whether they could be read; what was
+    declared of columns of these names is kept.
+    """
+    opened = opened.changed(dialect=dict(dialect), names=[])
+    try:
+        if opened.project.is_linked:
+            save_content(opened, with_former_tables(package_of(opened), content_of(opened)))
+            return opened, True
+        draft = draft_of_kinds(names_of(opened))
+    except SynthdpError:
+        return opened, False  # whoever looks at the table sees why
+    former = content_of(opened)
+    kinds = {name: former.get(name, kind) for name, kind in draft.items() if name != OWN}
+    declared = {name: kind for name, kind in former.items() if name != OWN}
+    rules = former.get(OWN, {}).get("constraints", []) if kinds == declared else []
+    opened = opened.changed(names=list(kinds))
+    save_kinds(opened, {"": kinds}, rules)
+    return opened, True
+
+
+def dialect_of(encoding: str, delimiter: str) -> dict[str, str]:
+    """How a file is written, where it is not as usual.
+
+    >>> dialect_of("utf-8", ";")
+    {'delimiter': ';'}
+    """
+    said = {"delimiter": delimiter, "encoding": encoding}
+    return {key: each for key, each in said.items() if each not in (",", "utf-8")}
+
+
+def is_written(opened: OpenProject) -> bool:
+    """Whether it has to be said how the file is written: it is a text, and nothing describes it."""
+    project = opened.project
+    if project.kind == DATABASE or not project.table:
+        return False
+    try:
+        if project.is_linked:
+            described = DESCRIPTION in files_in(path_of(opened))
+            return not described and any(map(is_text, package_files(path_of(opened))))
+        return is_text(next(iter(parts_of(path_of(opened)))))
+    except (StopIteration, SynthdpError):
+        return False
