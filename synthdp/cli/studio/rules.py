@@ -2,18 +2,10 @@
 
 from typing import Any
 
-from synthdp.cli.projects.declared import Kind, kinds_of, resources
+from synthdp.cli.projects.declared import Kind
+from synthdp.cli.projects.rules import columns_of
 from synthdp.cli.studio.visit import Visit
-from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.schema.rule_answers import FORMS, MOST_CASES, asked_of_column, rule_of_answers
-
-
-def columns_of(visit: Visit) -> dict[str, Kind]:
-    """All columns that rules may name, with their kinds."""
-    hanging = {
-        each["name"] for each in resources(visit.opened) if each["schema"].get("foreignKeys")
-    }
-    return kinds_of_rules(kinds_of(visit.opened), hanging=hanging)
 
 
 def builder(visit: Visit) -> dict[str, Any] | None:
@@ -28,7 +20,7 @@ def builder(visit: Visit) -> dict[str, Any] | None:
 
 def _chosen(visit: Visit) -> dict[str, Kind]:
     """The columns that a rule is about."""
-    known = columns_of(visit)
+    known = columns_of(visit.opened)
     names = [name for name in dict.fromkeys(visit.texts_of("column")) if name in known]
     is_turned = visit.text("rule") == "determines" and visit.text("turned")
     return {name: known[name] for name in (names[::-1] if is_turned else names)}

@@ -1,6 +1,6 @@
 """Step 3: whose rows are protected, how linked tables hang together, and what cannot be."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
@@ -17,16 +17,16 @@ from synthdp.cli.projects.declared import (
     save_content,
     save_kinds,
 )
-from synthdp.cli.studio.rules import builder, columns_of, rule_of
+from synthdp.cli.projects.rules import all_rules, columns_of, distance_of, relatives, with_limits
+from synthdp.cli.studio.rules import builder, rule_of
 from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
 from synthdp.linked.package.qualified import OTHER
 from synthdp.report.metrics.rule_breaks import rule_text
-from synthdp.schema.keys import OWN, RELATIVE
-from synthdp.schema.questions import is_ordered
-from synthdp.schema.rule_answers import COMPARED, FORMS, ordered_pair
+from synthdp.schema.keys import OWN
+from synthdp.schema.rule_answers import COMPARED, FORMS
 
 UNITS = ("several", "unit", "max_rows", "order")
 """What is asked of persons; it is not saved with a rule, but stays typed."""
@@ -41,14 +41,14 @@ def people_view(visit: Visit) -> dict[str, Any]:
     said = {"several": "yes" if project.unit else "no", "unit": project.unit}
     said |= {"max_rows": f"{project.max_rows}", "order": project.order} | _typed_units(visit)
     return {
-        "columns": list(columns_of(visit)),
-        "is_hanging": any(each.startswith(OTHER) for each in columns_of(visit)),
+        "columns": list(columns_of(visit.opened)),
+        "is_hanging": any(each.startswith(OTHER) for each in columns_of(visit.opened)),
         "forms": FORMS if tables else FORMS[:-1],
         "rules": [
-            (id_, rule_text(rule, words), _distance_of(visit, rule))
+            (id_, rule_text(rule, words), distance_of(visit.opened, rule))
             for id_, (_, rule) in _numbered(visit).items()
         ],
-        "relatives": _relatives(visit),
+        "relatives": relatives(visit.opened),
         "builder": builder(visit),
         "places": places_of(visit),
         "compared": COMPARED,
@@ -77,29 +77,10 @@ def save_people(visit: Visit) -> str:
         del rules[visit.action]
     content = _typed(visit)
     if visit.project.is_linked:
-        content |= {"resources": [_limited(each, rules.values()) for each in content["resources"]]}
+        content = with_limits(content, rules.values())
     kept = [rule for table, rule in rules.values() if not table]
     save_checked(visit.saved().opened, content, kept, taken=taken)
     return f"/people?{urlencode(_typed_units(visit))}#rules"
-
-
-def _distance_of(visit: Visit, rule: Any) -> tuple[str, str] | None:
-    """The columns of a rule that a distance between them would say better, the lower one first."""
-    pair, kinds = ordered_pair(rule), columns_of(visit)
-    names = [f"{name}".rpartition(".")[0] for name in pair or ()] if visit.project.is_linked else ()
-    is_one_table = len({*names}) < 2 and not any(each.startswith("other ") for each in names)
-    return (
-        pair
-        if pair and is_one_table and all(is_ordered(kinds.get(each)) for each in pair)
-        else None
-    )
-
-
-def _relatives(visit: Visit) -> list[tuple[str, str]]:
-    """The columns that are measured by their distance from another, with that one."""
-    kinds = [each for table in kinds_of(visit.opened).values() for each in table.items()]
-    owns = [(name, kind.get(OWN) or {}) for name, kind in kinds if isinstance(kind, Mapping)]
-    return [(name, own[RELATIVE]) for name, own in owns if RELATIVE in own]
 
 
 def _typed_units(visit: Visit) -> dict[str, str]:
@@ -115,17 +96,7 @@ def _numbered(visit: Visit) -> dict[str, tuple[str, Any]]:
     """The rules, each with the linked table that it is a limit of, else ''; by the buttons that
     remove them.
     """
-    rules = [("", rule) for rule in rules_of(visit.opened)]
-    for each in resources(visit.opened):
-        rules += [(each["name"], limit) for limit in (each.get(OWN) or {}).get("limits", ())]
-    return {f"remove-{number}": rule for number, rule in enumerate(rules)}
-
-
-def _limited(resource: Mapping[str, Any], rules: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """A linked table with those of the limits that are its own."""
-    own = {key: each for key, each in (resource.get(OWN) or {}).items() if key != "limits"}
-    limits = [rule for table, rule in rules if table == resource["name"]]
-    return {**resource, OWN: own | ({"limits": limits} if limits else {})}
+    return {f"remove-{number}": rule for number, rule in enumerate(all_rules(visit.opened))}
 
 
 def _save_units(visit: Visit) -> str:

@@ -1,0 +1,52 @@
+"""Rules of a project, with the limits of its linked tables, and the columns that they may name."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from synthdp.cli.projects.declared import Kind, kinds_of, resources, rules_of
+from synthdp.cli.projects.project import OpenProject
+from synthdp.linked.package.kinds import kinds_of_rules
+from synthdp.linked.package.qualified import OTHER
+from synthdp.schema.keys import OWN, RELATIVE
+from synthdp.schema.questions import is_ordered
+from synthdp.schema.rule_answers import ordered_pair
+
+
+def columns_of(opened: OpenProject) -> dict[str, Kind]:
+    """All columns that rules may name, with their kinds."""
+    hanging = {each["name"] for each in resources(opened) if each["schema"].get("foreignKeys")}
+    return kinds_of_rules(kinds_of(opened), hanging=hanging)
+
+
+def all_rules(opened: OpenProject) -> list[tuple[str, Any]]:
+    """The rules, each with the linked table that it is a limit of, else ''."""
+    rules = [("", rule) for rule in rules_of(opened)]
+    for each in resources(opened):
+        rules += [(each["name"], limit) for limit in (each.get(OWN) or {}).get("limits", ())]
+    return rules
+
+
+def with_limits(content: Mapping[str, Any], rules: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """A description of linked tables with those of the rules that are limits of each."""
+    rules, changed = [*rules], []
+    for each in content["resources"]:
+        own = {key: said for key, said in (each.get(OWN) or {}).items() if key != "limits"}
+        limits = [rule for table, rule in rules if table == each["name"]]
+        changed.append({**each, OWN: own | ({"limits": limits} if limits else {})})
+    return {**content, "resources": changed}
+
+
+def distance_of(opened: OpenProject, rule: Any) -> tuple[str, str] | None:
+    """The columns of a rule that a distance between them would say better, the lower one first."""
+    pair, kinds = ordered_pair(rule), columns_of(opened)
+    tables = [f"{name}".rpartition(".")[0] for name in pair or () if opened.project.is_linked]
+    is_one_table = len({*tables}) < 2 and not any(each.startswith(OTHER) for each in tables)
+    is_better = pair and is_one_table and all(is_ordered(kinds.get(each)) for each in pair)
+    return pair if is_better else None
+
+
+def relatives(opened: OpenProject) -> list[tuple[str, str]]:
+    """The columns that are measured by their distance from another, with that one."""
+    kinds = [each for table in kinds_of(opened).values() for each in table.items()]
+    owns = [(name, kind.get(OWN) or {}) for name, kind in kinds if isinstance(kind, Mapping)]
+    return [(name, own[RELATIVE]) for name, own in owns if RELATIVE in own]
