@@ -28,10 +28,10 @@ PAGE = ROOT / "docs/architecture.md"
 CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_600,
-    "from-measurements": 11_100,
-    "synthesize": 19_400,
-    "run": 21_900,
-    "sample": 13_450,
+    "from-measurements": 11_150,
+    "synthesize": 19_700,
+    "run": 22_200,
+    "sample": 13_550,
     "depth": 14,
     "whole-depth": 23,
     "up": 0,
@@ -79,10 +79,10 @@ LINES = {
     KERNEL: 940,
     VALUES: 310,
     SHARES: 160,
-    RECORDS: 1_025,
+    RECORDS: 1_035,
     COUNTING: 230,
     LINKING: 420,
-    ENGINES: 1_065,
+    ENGINES: 1_080,
     ENGINE_VALUES: 470,
 }
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""

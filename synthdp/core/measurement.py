@@ -65,6 +65,15 @@ class Coarsening:
             own[name].setflags(write=False)
         object.__setattr__(self, "groups", own)
 
+    @cached_property
+    def _in_order(self) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Of each attribute its levels by group, and where groups begin: kept for many candidates."""
+        ordered = {}
+        for name, groups in self.groups.items():
+            order = np.argsort(groups, kind="stable")
+            ordered[name] = order, np.searchsorted(groups[order], np.arange(groups.max() + 1))
+        return ordered
+
     def domain(self, domain: Domain) -> Domain:
         """The domain after merging."""
         for name, groups in self.groups.items():
@@ -86,9 +95,7 @@ class Coarsening:
         """Sum the cells of a marginal of ``clique`` that fall into the same group."""
         for axis, name in enumerate(clique):
             if name in self.groups:
-                groups = self.groups[name]
-                order = np.argsort(groups, kind="stable")
-                starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+                order, starts = self._in_order[name]
                 values = np.add.reduceat(np.take(values, order, axis=axis), starts, axis=axis)
         return values
 

@@ -27,7 +27,9 @@ from synthdp.learning.decimals import MISTAKEN as MISTAKEN
 from synthdp.learning.decimals import learn_decimals as learn_decimals
 from synthdp.learning.filling import FEW_CELLS as FEW_CELLS
 from synthdp.learning.filling import MOST_TIMES as MOST_TIMES
+from synthdp.learning.filling import BeyondCount as BeyondCount
 from synthdp.learning.filling import Filling as Filling
+from synthdp.learning.filling import UnreadCount as UnreadCount
 from synthdp.learning.heaping import learnt_heaping as learnt_heaping
 from synthdp.learning.learner import LearntColumn as LearntColumn
 from synthdp.learning.learner import learn_columns as learn_columns

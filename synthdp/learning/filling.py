@@ -9,6 +9,11 @@ columns. What is made of it here is post-processing of what was released:
   other cell;
 - what else is there goes to the levels of the column, given the rest of the cell, as far as that
   tells more than noise, else as the column's levels are in the whole marginal.
+
+Values beyond the bounds have places as well. They are told apart in marginals of one column and
+counted with the outermost bins in all others, so nothing that was asked before has another answer.
+What stands clear of noise there is given to the outermost bin, and said; the rest is cut off. A
+record is in one cell of a marginal, be it of a place, so the sensitivity is what it is without.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -61,11 +66,51 @@ class UnreadCount:
     count: float
     stddev: float
     total: float
+    beyond: "BeyondCount | None" = None
+    """How many lie beyond the bounds, of a column of which that was counted."""
 
     @property
     def share(self) -> float:
         """Which share of the records that is, 0 to 1."""
         return min(max(self.count / self.total, 0.0), 1.0) if self.total > 0 else 0.0
+
+
+@final
+@dataclass(frozen=True)
+class BeyondCount:
+    """Noisy numbers of records below and above the bounds of a column, and the standard deviation of
+    either.
+    """
+
+    below: float
+    above: float
+    stddev: float
+
+    def __add__(self, other: "BeyondCount") -> "BeyondCount":
+        """Both, weighted by precision."""
+        weights = self.stddev**-2, other.stddev**-2
+        below, above = (
+            (weights[0] * one + weights[1] * another) / sum(weights)
+            for one, another in ((self.below, other.below), (self.above, other.above))
+        )
+        return BeyondCount(below, above, sum(weights) ** -0.5)
+
+    def clear(self, limit: float) -> tuple[float, float]:
+        """The numbers that stand clear of noise by so many standard deviations; else 0."""
+        below, above = (
+            count if count > limit * self.stddev else 0.0 for count in (self.below, self.above)
+        )
+        return below, above
+
+
+class _Inner(NamedTuple):
+    """A measurement without places beyond bounds."""
+
+    measurement: LinearMeasurement
+    beyond: BeyondCount | None
+    """What it says of them, if it tells them apart."""
+    outermost: tuple[int, int]
+    """The cells that they belong to."""
 
 
 @final
@@ -77,18 +122,24 @@ class Filling:
     schema
         As it was declared.
     placed
-        The domain that is counted: of some attributes it has one code more, the last one.
+        The domain that is counted: of some attributes it has one code more, the last one, of others
+        two more before that, for what is below and above the bounds.
     """
 
     def __init__(self, schema: Schema, placed: Domain) -> None:
         self.domain = schema.domain
         self.placed = placed
+        more = {column.name: placed[column.name] - column.size for column in schema.columns}
         self.levels = {
-            column.name: column.size
-            for column in schema.columns
-            if placed[column.name] == column.size + 1
+            column.name: column.size for column in schema.columns if more[column.name] in (1, 3)
         }
         """Numbers of levels of the columns that have a place."""
+        self._outermost = {
+            column.name: (0, column.n_levels - 1)
+            for column in schema.columns
+            if more[column.name] == 3
+        }
+        self._beyond: dict[str, BeyondCount] = {}
         self.nearest = {
             column.name: 0 if column.required else column.missing_code for column in schema.columns
         }
@@ -120,23 +171,81 @@ class Filling:
     def _unread(self, name: str) -> UnreadCount:
         total, precision = self._total
         weighted, weight = self._counts[name]
-        return UnreadCount(weighted / weight, 1 / sqrt(weight), total / precision)
+        beyond = self._beyond.get(name)
+        return UnreadCount(weighted / weight, 1 / sqrt(weight), total / precision, beyond)
 
     def question(self, clique: Clique, coarsening: Coarsening | None) -> Coarsening | None:
         """How levels are merged where a marginal is to be measured: places are not, unless cells
         would be too many.
         """
-        return self.with_places(coarsening, clique, self.apart(clique, coarsening))
+        apart = self.apart(clique, coarsening)
+        return self.with_places(coarsening, clique, apart, has_ends=len(clique) == 1)
 
     def answered(self, measurement: LinearMeasurement) -> LinearMeasurement:
         """A measurement over the placed domain as one over the declared one; what it says of unread
         values is kept.
         """
-        self._learn(measurement, self._apart_in(measurement))
+        inner = self._inner(measurement)
+        # Of all records, those beyond bounds included.
+        variance = float(np.max(measurement.stddev)) ** 2
+        weight = 1 / (variance * max(measurement.values.size, 1))
+        total, weights = self._total
+        self._total = total + measurement.total[0] * weight, weights + weight
+        self._learn(inner.measurement, self._apart_in(inner.measurement), variance)
+        if inner.beyond is not None:
+            (name,) = measurement.clique
+            known = self._beyond.get(name)
+            self._beyond[name] = inner.beyond if known is None else known + inner.beyond
         return self.filled(measurement)
 
     def filled(self, measurement: LinearMeasurement, bend: Bend | None = None) -> LinearMeasurement:
         """What `answered` makes of a measurement, by all that is known now."""
+        inner = self._inner(measurement)
+        filled = self._filled(inner.measurement, bend)
+        if inner.beyond is None:
+            return filled
+        (name,) = measurement.clique
+        is_clear = [count > 0 for count in self._beyond[name].clear(CLEAR)]
+        if not any(is_clear):  # noise alone would cost the outermost bins precision
+            return filled
+        values = np.array(filled.values)
+        variances = np.array(filled.variance)
+        counts = (inner.beyond.below, inner.beyond.above)
+        for cell, count, is_there in zip(inner.outermost, counts, is_clear, strict=True):
+            if is_there:
+                values[cell] += count
+                variances[cell] += inner.beyond.stddev**2
+        return LinearMeasurement(filled.clique, values, np.sqrt(variances), filled.coarsening)
+
+    def _inner(self, measurement: LinearMeasurement) -> _Inner:
+        """A measurement over the domain in which unread values alone have places."""
+        beyond: BeyondCount | None = None
+        outermost = 0, 0
+        if self._outermost.keys().isdisjoint(measurement.clique):
+            return _Inner(measurement, beyond, outermost)
+        values = measurement.values
+        groups = dict(measurement.groups)
+        for axis, name in enumerate(measurement.clique):
+            if name not in self._outermost:
+                continue
+            n_levels = self.levels[name]
+            group = groups.pop(name, np.arange(n_levels + 3))
+            ends, inside = group[n_levels:-1], np.delete(group, [n_levels, n_levels + 1])
+            if not np.isin(ends, inside).any():
+                low, high = np.take(values, ends, axis=axis)
+                beyond = BeyondCount(float(low), float(high), float(np.max(measurement.stddev)))
+                values = np.delete(values, ends, axis=axis)
+                inside = np.unique(inside, return_inverse=True)[1]
+                first, last = self._outermost[name]
+                outermost = int(inside[first]), int(inside[last])
+            if not np.array_equal(inside, np.arange(n_levels + 1)):
+                groups[name] = inside
+        stddev = float(np.max(measurement.stddev))
+        merging = Coarsening(groups) if groups else None
+        inner = LinearMeasurement(measurement.clique, values, stddev, merging)
+        return _Inner(inner, beyond, outermost)
+
+    def _filled(self, measurement: LinearMeasurement, bend: Bend | None) -> LinearMeasurement:
         apart = self._apart_in(measurement)
         values, stddev = measurement.values, float(np.max(measurement.stddev))
         scale = 1.0
@@ -172,11 +281,8 @@ class Filling:
         merging = Coarsening(groups) if groups else None
         return LinearMeasurement(measurement.clique, values, stddev * scale, merging)
 
-    def _learn(self, measurement: LinearMeasurement, apart: Sequence[str]) -> None:
+    def _learn(self, measurement: LinearMeasurement, apart: Sequence[str], variance: float) -> None:
         # Each measurement says the number of unread records anew; weights are by precision.
-        variance = float(np.max(measurement.stddev)) ** 2
-        total, weight = measurement.total[0], 1 / (variance * max(measurement.values.size, 1))
-        self._total = self._total[0] + total * weight, self._total[1] + weight
         for name in apart:
             unread = np.take(measurement.values, -1, axis=measurement.clique.index(name))
             weight = 1 / (variance * unread.size)
@@ -268,9 +374,16 @@ class Filling:
         return names
 
     def with_places(
-        self, coarsening: Coarsening | None, names: Sequence[str], apart: Sequence[str]
+        self,
+        coarsening: Coarsening | None,
+        names: Sequence[str],
+        apart: Sequence[str],
+        *,
+        has_ends: bool = False,
     ) -> Coarsening | None:
-        """A merging of levels that has places as well: by themselves, or else with a level."""
+        """A merging of levels that has places as well: by themselves, or else with a level; those
+        beyond bounds with the outermost levels, unless ``has_ends``.
+        """
         groups = {} if coarsening is None else dict(coarsening.groups)
         own = set(apart)
         for name in dict.fromkeys(
@@ -278,12 +391,18 @@ class Filling:
         ):  # in an order that is the same in a run that goes on
             if name not in self.levels:
                 continue
-            group = groups.get(name)
-            if name in names and name not in own:
-                group = np.arange(self.levels[name]) if group is None else group
-                groups[name] = np.append(group, group[self.nearest[name]])
-            elif group is not None:
-                groups[name] = np.append(group, group.max() + 1)
+            is_merged = name in names and name not in own
+            outermost = self._outermost.get(name)
+            if name not in groups and not is_merged and (outermost is None or has_ends):
+                continue
+            group = groups.get(name, np.arange(self.levels[name]))
+            n_groups = int(group.max()) + 1
+            places: list[int] = []
+            if outermost is not None:
+                places = [n_groups, n_groups + 1] if has_ends else group[[*outermost]].tolist()
+                n_groups += 2 * has_ends
+            places.append(int(group[self.nearest[name]]) if is_merged else n_groups)
+            groups[name] = np.append(group, places)
         return Coarsening(groups) if groups else None
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.grid import Grid
+from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, steps
 from synthdp.learning.bins import (
@@ -38,6 +39,7 @@ from synthdp.learning.decimals import (
     decimals_for,
     learn_decimals,
 )
+from synthdp.learning.filling import UnreadCount
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, learnt_missing
 from synthdp.learning.numbers import Learnt, are_few, learn_density, learn_tree
@@ -61,8 +63,8 @@ from synthdp.schema.schema import Schema
 
 Ints = NDArray[np.int64]
 
-OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], float], str]
-"""From noisy marginals over closed columns, and a share of unread values, to a caution."""
+OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], UnreadCount | None], str]
+"""From noisy marginals over closed columns, and what they say of places, to a caution."""
 
 IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 """Way out of a column whose values are all different."""
@@ -90,12 +92,14 @@ class LearntColumn:
     """Whether that was looked at: of columns with declared bounds only bins are learnt."""
     once_measured: OnceMeasured | None = None
     """The caution anew once its bins were measured, of a column whose bounds were learnt."""
+    once_counted: str | None = None
+    """The caution once values beyond declared bounds were counted, of which it does not speak then."""
 
     def cautioned(
         self,
         schema: Schema | None,
         measurements: Sequence[LinearMeasurement],
-        unread: float = 0.0,
+        unread: UnreadCount | None = None,
     ) -> str:
         """What a reader should know, given what was measured of the same records since.
 
@@ -107,8 +111,11 @@ class LearntColumn:
         measurements
             Noisy marginals over its codes.
         unread
-            Which share of the records had a value that was not read, and was filled in.
+            How many had a value that was not read, and was filled in, and how many lay beyond the
+            bounds; None if that was not measured.
         """
+        if self.once_counted is not None and unread is not None and unread.beyond is not None:
+            return self.once_counted
         if self.once_measured is None or schema is None or not measurements:
             return self.caution
         is_same = schema[self.column.name] == self.column
@@ -150,9 +157,13 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
     column, rho = budget.column, budget.rho
     if "levels" in column.open_parts:
         closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
-        has_nothing = closed.n_levels == 1
+        if closed.n_levels > 1:
+            return LearntColumn(column=closed)
+        caution = _no_levels(values, closed, budget)
         return LearntColumn(
-            column=closed, caution=_no_levels(values, closed, budget) if has_nothing else ""
+            column=closed,
+            caution=caution,
+            once_measured=partial(_nothing_measured, closed, caution),
         )
     findings: dict[str, Any] = {}
     decimals, caution, unread = Decimals(column.decimals or 0, None), "", 0.0
@@ -184,7 +195,12 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
             known = {key: value for key, value in findings.items() if learnt.stands_out}
             if not decimals.is_known:
                 known.pop("decimals", None)
-            return LearntColumn(column=column.resolved(**known), caution=lost, is_read=False)
+            return LearntColumn(
+                column=column.resolved(**known),
+                caution=_joined(column.name, lost, _clipped(column, learnt)),
+                is_read=False,
+                once_counted=lost,
+            )
         # Round values are drawn as often as there are, where steps were found.
         has_steps = findings.get("heaping") or not may_be_heaped(learnt.density)
         fewer = 0.0 if has_steps else _fewer_decimals(decimals, learnt.density)
@@ -245,7 +261,7 @@ def _said_once_measured(
     say: Callable[[Learnt], str],
     is_coarse: bool,
     measurements: Sequence[LinearMeasurement],
-    unread: float,
+    unread: UnreadCount | None,
 ) -> str:
     """The same once the bins were measured: whether its bounds are in doubt is judged anew.
 
@@ -253,11 +269,11 @@ def _said_once_measured(
     lone value the bins of others were counted, unless the grid is so coarse that decimals may be
     lost in it.
     """
-    overshoot = learnt.overshoot
+    overshoot, share = learnt.overshoot, 0.0 if unread is None else unread.share
     if edges is None:
         return say(learnt)
     if learnt.lone is not None and learnt.hidden < 1 and not is_coarse:
-        counts = bin_counts(name, edges, measurements, unread)
+        counts = bin_counts(name, edges, measurements, share)
         others, noise, total = others_than(learnt.lone, edges, counts)
         hidden = min((max(others, 0.0) + 2 * noise) / total, learnt.hidden)
         hidden = 0.0 if are_few(others, noise, total) else hidden
@@ -266,8 +282,9 @@ def _said_once_measured(
         return say(learnt)
     if not np.array_equal(edges[[0, -1]], overshoot.density.starts[[0, -1]]):
         return say(learnt)
-    counts = bin_counts(name, edges, measurements, unread)
-    return say(replace(learnt, settled=doubt_of_bounds(overshoot, edges, counts)))
+    counts = bin_counts(name, edges, measurements, share)
+    beyond = None if unread is None else unread.beyond
+    return say(replace(learnt, settled=doubt_of_bounds(overshoot, edges, counts, beyond)))
 
 
 def _bare(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
@@ -298,19 +315,30 @@ def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tupl
 
 
 def _lost(column: OpenColumn, learnt: Learnt) -> str:
-    """A caution if numbers of a column are infinite, or lie beyond its declared bounds; empty if
-    not.
-    """
-    said = []
-    if learnt.infinite_share:
-        way_out = "put numbers in their place, or list inf and -inf in missingValues"
-        share = f"about {100 * learnt.infinite_share:.2g} % of the records have inf or -inf"
-        said.append(f"{share}, which count as missing; if they are not, {way_out}")
-    if learnt.clipped_share:
-        share = f"about {100 * learnt.clipped_share:.2g} % of the records lie beyond its bounds"
-        way_out = "declare minimum and maximum so that they hold them"
-        said.append(f"{share} and are clipped to them; if that is not meant, {way_out}")
-    return f"column {column.name!r}: {'; '.join(said)}" if said else ""
+    """A caution if numbers of a column are infinite; empty if not."""
+    if not learnt.infinite_share:
+        return ""
+    way_out = "put numbers in their place, or list inf and -inf in missingValues"
+    share = f"about {100 * learnt.infinite_share:.2g} % of the records have inf or -inf"
+    said = f"{share}, which count as missing; if they are not, {way_out}"
+    return f"column {column.name!r}: {said}"
+
+
+def _clipped(column: OpenColumn, learnt: Learnt) -> str:
+    """A caution if numbers of a column lie beyond its declared bounds; empty if not."""
+    if not learnt.clipped_share:
+        return ""
+    share = f"about {100 * learnt.clipped_share:.2g} % of the records lie beyond its bounds"
+    way_out = "declare minimum and maximum so that they hold them"
+    said = f"{share} and are clipped to them; if that is not meant, {way_out}"
+    return f"column {column.name!r}: {said}"
+
+
+def _joined(name: str, *cautions: str) -> str:
+    """Cautions on one column as one."""
+    start = f"column {name!r}: "
+    said = [each.removeprefix(start) for each in cautions if each]
+    return f"{start}{'; '.join(said)}" if said else ""
 
 
 def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
@@ -325,6 +353,26 @@ def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> s
     other = budget.column.other
     way_out = f"declare levels that are public, or say by its type that it holds dates or numbers; {IF_IDS}"
     return f"column {closed.name!r}: no level has enough records to be found; all are {other!r}: {way_out}"
+
+
+def _nothing_measured(
+    column: Column,
+    caution: str,
+    measurements: Sequence[LinearMeasurement],
+    unread: UnreadCount | None,  # noqa: ARG001 - where no level is known, none is unread
+) -> str:
+    """The caution on a column without levels once it was measured, by the least noisy marginal: that
+    it is empty, where it is.
+    """
+    if column.required:
+        return caution
+    counted = [level_counts(each, column.name, column.missing_code) for each in measurements]
+    told = min(filter(None, counted), key=lambda each: float(each[1].sum()), default=None)
+    if told is None:
+        return caution
+    (present, missing), variances = told[0].tolist(), told[1]
+    no_values = is_empty(missing, present, float(np.sqrt(variances.max())))
+    return f"column {column.name!r}: {EMPTY_COLUMN}" if no_values else caution
 
 
 def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction) -> Decimals:

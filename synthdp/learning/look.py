@@ -51,15 +51,16 @@ def look_at(
     """
     filling = Filling(schema, table.domain)
     for column in columns:
-        groups = np.zeros(column.size + 1, dtype=np.int64)
+        groups = np.zeros(column.size, dtype=np.int64)
         if not column.required:
             groups[column.missing_code] = 1
-        groups[-1] = groups.max() + 1
+        asked = Coarsening({column.name: groups})
+        names = (column.name,)
         filling.answered(
             table.measure(
-                (column.name,),
+                names,
                 rho=rho / len(columns),
-                coarsening=Coarsening({column.name: groups}),
+                coarsening=filling.with_places(asked, names, names),
             )
         )
     return filling.not_read(column.name for column in columns)

@@ -67,8 +67,8 @@ class _Suspect:
 
 
 def unread_facts(unread: Mapping[str, UnreadCount]) -> dict[str, object]:
-    """What a certificate says of unread values of each column with a place for them: noisy numbers,
-    paid for anyhow.
+    """What a certificate says of unread values of each column with a place for them, and of those
+    beyond its bounds: noisy numbers, paid for anyhow.
     """
     facts = {
         name: {
@@ -78,7 +78,17 @@ def unread_facts(unread: Mapping[str, UnreadCount]) -> dict[str, object]:
         }
         for name, each in unread.items()
     }
-    return {"unread": facts} if facts else {}
+    beyond = {
+        name: {
+            "below": round(each.beyond.below, 1),
+            "above": round(each.beyond.above, 1),
+            "stddev": round(each.beyond.stddev, 1),
+        }
+        for name, each in unread.items()
+        if each.beyond is not None
+    }
+    both = {"unread": facts, "beyond_bounds": beyond}
+    return {name: stated for name, stated in both.items() if stated}
 
 
 def unread_cautions(
@@ -86,6 +96,7 @@ def unread_cautions(
     measurements: Sequence[LinearMeasurement],
     unread: Mapping[str, UnreadCount] = MappingProxyType({}),
     is_learnt: Collection[str] = (),
+    has_learnt_bounds: Collection[str] = (),
 ) -> list[str]:
     """What users should know of columns of which much was not read, from released measurements
     only.
@@ -102,6 +113,8 @@ def unread_cautions(
         many columns ask for, and is `SOME`.
     is_learnt
         Columns of which it was learnt whether values may be missing.
+    has_learnt_bounds
+        Columns whose bounds were learnt, which are cautioned as such.
     """
     limit = significance(2 * len(schema.columns))
     cautions = []
@@ -127,6 +140,8 @@ def unread_cautions(
                 )
                 or of_column
             )
+            if column.name not in has_learnt_bounds:
+                of_column += _beyond_caution(column, unread[column.name], max(CLEAR, limit))
         cautions += of_column
     return cautions
 
@@ -169,7 +184,7 @@ def _unread_caution(
     """What is said of unread values; ``is_bare`` of a column of which nearly all else is missing."""
     if unread.count <= limit * unread.stddev or unread.share < SOME:
         return []
-    share = f"{100 * unread.share:.0f}" if unread.share >= 0.095 else f"{100 * unread.share:.2g}"
+    share = _percent(unread.share)
     none = "no value, or one that" if column.required else "a value that"
     may_be_missing = ""
     if column.required:
@@ -187,6 +202,31 @@ def _unread_caution(
         f"drawn rows have {place}; "
         f"if that is not so in your table, declare how it is written: {_ways(column)}{may_be_missing}"
     ]
+
+
+def _beyond_caution(column: Column, unread: UnreadCount, limit: float) -> list[str]:
+    """What is said of values beyond declared bounds."""
+    if unread.beyond is None or unread.total <= 0:
+        return []
+    bounds = column.field()["constraints"]
+    total, shares, said, wider = unread.total, 0.0, [], []
+    for count, word, key in zip(
+        unread.beyond.clear(limit), ("below", "above"), ("minimum", "maximum"), strict=True
+    ):
+        if count >= SOME * total:
+            shares += count / total
+            said.append(f"{_percent(count / total)} % {word} {bounds[key]}")
+            wider.append(f"constraints.{key}")
+    if not said:
+        return []
+    return [
+        f"column {column.name!r}: about {_percent(shares)} % of the records lie beyond its bounds "
+        f"({', '.join(said)}) and are clipped to them; if that is not meant, widen {' and '.join(wider)}"
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * min(share, 1.0):.0f}" if share >= 0.095 else f"{100 * share:.2g}"
 
 
 def _suspects(column: Column, *, has_place: bool = False) -> Iterator[_Suspect]:

@@ -2,8 +2,9 @@
 further evidence, for nothing.
 
 A bin that is surely empty says that no record reaches it, and that no value is drawn there. Records
-beyond a bound are counted in its outermost bin, so one that holds more than learning saw in it says
-that the bound cuts. Post-processing only.
+beyond a bound have a place of their own where the column was measured alone, so their number says
+whether the bound cuts. Else they are counted in its outermost bin: one that holds more than learning
+saw in it says so. Post-processing only.
 """
 
 from collections.abc import Sequence
@@ -19,8 +20,8 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.ends import Total
 from synthdp.learning.column_histograms import ColumnHistogram, Counted, held_between
-from synthdp.learning.filling import MOST_UNREAD
-from synthdp.learning.overshoot import BoundsDoubt, Overshoot
+from synthdp.learning.filling import MOST_UNREAD, BeyondCount
+from synthdp.learning.overshoot import LEFT_OUT, BoundsDoubt, Overshoot
 from synthdp.learning.support import Ends
 from synthdp.learning.unused_levels import bins_told_apart, empty_ends
 
@@ -31,6 +32,9 @@ twice as many, or none.
 
 PROBABLE_TWICE = 0.45
 """Harm is worth a word that is about as probable as not by either."""
+
+SURELY = 2.0
+"""An end cuts if what was counted beyond it is too many by so many standard deviations."""
 
 TINY = 1e-300
 """A probability of nothing, of which there is a logarithm."""
@@ -67,7 +71,12 @@ def bin_counts(
     ]
 
 
-def doubt_of_bounds(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> BoundsDoubt:
+def doubt_of_bounds(
+    overshoot: Overshoot,
+    edges: Ints,
+    counts: Sequence[Total],
+    beyond: BeyondCount | None = None,
+) -> BoundsDoubt:
     """Whether the bounds of a column are worth a word once its bins were counted.
 
     Values where no record has any are, if they are probable by what was learnt and by what was
@@ -81,10 +90,19 @@ def doubt_of_bounds(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) 
         As it was learnt.
     edges, counts
         As `bin_counts` takes and gives them.
+    beyond
+        How many records were measured beyond the bounds; None if they were not told apart.
     """
-    after = settled(overshoot, edges, counts)
+    after = settled(overshoot, edges, counts, beyond)
     drawn = _drawn(after, overshoot, edges, counts)
     is_probable = min(overshoot.probability, drawn.probability) > PROBABLE_TWICE
+    if beyond is not None:
+        # What was counted there needs no guess. Each end by itself: clipping moves the records that
+        # are beyond it to its outermost bin, and no others.
+        total = max(float(after.density.mass.sum()), 1.0)
+        surely = max(beyond.below, beyond.above) - SURELY * beyond.stddev
+        left_out = sum(beyond.clear(SURELY)) / total if surely > LEFT_OUT * total else 0.0
+        return BoundsDoubt(is_probable or left_out > LEFT_OUT, left_out)
     leaves_out_many = overshoot.leaves_out_many or after.leaves_out_many
     return BoundsDoubt(is_probable or leaves_out_many, max(overshoot.left_out, after.left_out))
 
@@ -118,7 +136,12 @@ def others_than(point: int, edges: Ints, counts: Sequence[Total]) -> tuple[float
     return n_others, noise, max(n_others + counts[own].n_records, 1.0)
 
 
-def settled(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> Overshoot:
+def settled(
+    overshoot: Overshoot,
+    edges: Ints,
+    counts: Sequence[Total],
+    beyond: BeyondCount | None = None,
+) -> Overshoot:
     """What is known of a column's ends once its bins were counted; see `doubt_of_bounds`."""
     support, density = overshoot.support, overshoot.density
     first, stop = density.starts[[0, -1]].tolist()
@@ -126,14 +149,17 @@ def settled(overshoot: Overshoot, edges: Ints, counts: Sequence[Total]) -> Overs
     mirrored = [look.mirrored() for look in overshoot.all_looks]
     up = _bins(counts, edges, overshoot.all_looks)
     down = _bins([*map(_mirrored, reversed(counts))], -edges[::-1], mirrored)
+    below, above = None, None
+    if beyond is not None:
+        below, above = (Counted(count, beyond.stddev**2) for count in (beyond.below, beyond.above))
     return replace(
         overshoot,
         density=_measured(density, edges, counts),
         support=support._replace(
-            above=_given(support.above, up, stop, total, 1),
-            below=_given(support.below, down, -first, total, -1),
+            above=_given(support.above, up, stop, total, 1, above),
+            below=_given(support.below, down, -first, total, -1, below),
         ),
-        excess=(_excess(down, total), _excess(up, total)),
+        excess=(below or _excess(down, total), above or _excess(up, total)),
     )
 
 
@@ -168,8 +194,7 @@ class _Bin(NamedTuple):
 
     def if_more(self, total: float) -> float:
         """The same if it holds any number more."""
-        excess = self.excess(total)
-        return NormalDist().cdf(excess.n_records / sqrt(excess.variance)) / total
+        return _any_number(self.excess(total), total)
 
     def excess(self, total: float) -> Counted:
         """How many records more were measured than lie in it."""
@@ -207,25 +232,41 @@ def _bins(counts: Sequence[Total], edges: Ints, looks: Sequence[ColumnHistogram]
     return bins
 
 
-def _given(ends: Ends, bins: Sequence[_Bin], stop: int, total: float, direction: int) -> Ends:
+def _given(
+    ends: Ends,
+    bins: Sequence[_Bin],
+    stop: int,
+    total: float,
+    direction: int,
+    beyond: Counted | None,
+) -> Ends:
     """How probable ends are given bins, all seen so that records end above.
 
-    A bin beyond an end is empty, and another holds what lies in it; the last one any number more, if
-    records end beyond the bound.
+    A bin beyond an end is empty, and another holds what lies in it; what lies beyond the bound is any
+    number, if records end there, and counted in the last bin where it was not by itself.
     """
     posterior = ends.posterior
     places = direction * ends.origin + posterior.distances
     log_weights = np.log(np.maximum(posterior.probabilities, TINY))
     for each in bins:
         none, no_more = _log(each.if_none()), _log(each.if_no_more(total))
-        more = _log(each.if_more(total)) if each.is_last else no_more
+        may_hold_more = each.is_last and beyond is None
+        more = _log(each.if_more(total)) if may_hold_more else no_more
         log_weights += np.where(places <= each.start, none, np.where(places <= stop, no_more, more))
+    if beyond is not None:
+        none, some = _normal(beyond, Counted(0.0, 0.0)), _any_number(beyond, total)
+        log_weights += np.where(places <= stop, _log(none), _log(some))
     weights = np.exp(log_weights - log_weights.max())
     return ends._replace(posterior=replace(posterior, probabilities=weights / weights.sum()))
 
 
 def _excess(bins: Sequence[_Bin], total: float) -> Counted | None:
     return bins[-1].excess(total) if bins else None
+
+
+def _any_number(count: Counted, total: float) -> float:
+    """How probable a count is of any number of records up to all, as a density."""
+    return NormalDist().cdf(count.n_records / sqrt(count.variance)) / total
 
 
 def _normal(count: Counted, other: Counted) -> float:

@@ -146,11 +146,9 @@ class Predictor:
         )
         weights = {}
         for name, odds in zip(others, found, strict=True):
+            of_codes = np.clip(np.rint(odds / _STEP), -_MAX_WEIGHT / _STEP, _MAX_WEIGHT / _STEP)
             # A code that no drawn row has, an unread value above all, says nothing.
-            weights[name] = np.zeros(counted[name], np.int64)
-            weights[name][: len(odds)] = np.clip(
-                np.rint(odds / _STEP), -_MAX_WEIGHT / _STEP, _MAX_WEIGHT / _STEP
-            )
+            weights[name] = _counted(schema[name], of_codes, counted[name], 0)
         sums = np.zeros(len(rows), np.int64)
         for name in others:
             sums += weights[name][columns[name][rows]]
@@ -287,10 +285,23 @@ def _label(column: Column, codes: NDArray[Any], n_codes: int) -> tuple[DerivedCo
         place = int(np.argmin(counts) if column.n_levels == 2 else np.argmax(counts))
         is_it[place] = True
         positive = f"{column.name} is {labels[place]}"
-    weights = np.full(n_codes, NO_VALUE, np.int64)
-    weights[: column.n_levels] = np.where(is_it, WITH, WITHOUT)
+    weights = _counted(column, np.where(is_it, WITH, WITHOUT), n_codes, NO_VALUE)
     edges = np.array([WITH, NO_VALUE], np.int64)
     return DerivedColumn(f"label of {column.name}", {column.name: weights}, edges), positive
+
+
+def _counted(
+    column: Column, of_codes: NDArray[Any], n_codes: int, of_others: int
+) -> NDArray[np.int64]:
+    """Numbers of a column's first codes for all that are counted: what is beyond its bounds has
+    those of the outermost bins.
+    """
+    numbers = np.full(n_codes, of_others, np.int64)
+    numbers[: len(of_codes)] = of_codes
+    placed = column.with_all_places()
+    if placed.has_end_places and placed.size == n_codes:
+        numbers[[*placed.end_codes]] = numbers[[*column.end_codes]]
+    return numbers
 
 
 def _log_odds(

@@ -321,7 +321,7 @@ class Release:
         """Learn what the schema leaves open, have marginals measured, and compare what fits them."""
         schema = reached.schema = self._learnt(source, report, observer)
         # Counted with places for unread values, as every row has to fall into some cell.
-        placed = schema.with_unread_places(self._placed(source, schema))
+        placed = self._placed(source, schema)
         counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
         # Set aside before the mechanism, or a look before it, spends what is left.
         for_quality = self._ledger.remaining * self._quality_share
@@ -498,20 +498,14 @@ class Release:
             )
 
     def _placed_domain(self, source: CountSource) -> Domain:
-        schema = self._schema.resolved({})
-        return schema.with_unread_places(self._placed(source, schema)).domain
+        return self._placed(source, self._schema.resolved({})).domain
 
-    def _placed(self, source: CountSource | Rows, schema: Schema) -> list[str]:
-        """The attributes of which unread values have a place: all where rows are read, else those
-        that have one.
-        """
+    def _placed(self, source: CountSource | Rows, schema: Schema) -> Schema:
+        """The schema with places: all where rows are read, else those that are counted."""
         if are_rows(source):
-            return list(schema.names)
+            return schema.with_all_places()
         domain = cast(CountSource, source).domain
-        sizes = dict(zip(domain.attributes, domain.shape, strict=True))
-        return [
-            column.name for column in schema.columns if sizes.get(column.name) == column.size + 1
-        ]
+        return schema.counted_by(dict(zip(domain.attributes, domain.shape, strict=True)))
 
     def _learnt(
         self, source: CountSource | Rows, report: Report, observer: Observer | None
@@ -625,9 +619,8 @@ class Release:
     ) -> dict[str, object]:
         # Of bounds that learning left open what was measured since tells more.
         learning = [
-            each.cautioned(schema, measurements, unread[name].share if name in unread else 0.0)
+            each.cautioned(schema, measurements, unread.get(each.column.name))
             for each in self._learning
-            for name in [each.column.name]
         ]
         return self.facts.certificate(
             ledger=self._ledger,

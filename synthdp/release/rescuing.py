@@ -114,7 +114,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         unread: dict[str, UnreadCount] = {}
         known: Sequence[KnownMarginal] = ()
         if schema is not None:
-            measured, unread = kept.measurements(schema, schema.with_unread_places().domain)
+            measured, unread = kept.measurements(schema, schema.with_all_places().domain)
             known = SAVED_KNOWN.load()(facts.known, schema.domain) if facts.known else ()
         certificate = facts.certificate(
             ledger=ledger,

@@ -20,6 +20,8 @@ from synthdp.schema.columns.calendar import start_of as start_of
 from synthdp.schema.columns.calendar import unit_of as unit_of
 from synthdp.schema.columns.categorical import CategoricalColumn as CategoricalColumn
 from synthdp.schema.columns.categorical import Merged as Merged
+from synthdp.schema.columns.column import ABOVE as ABOVE
+from synthdp.schema.columns.column import BELOW as BELOW
 from synthdp.schema.columns.column import NOT_READ as NOT_READ
 from synthdp.schema.columns.date_formats import as_strftime as as_strftime
 from synthdp.schema.columns.date_formats import nearest_strftime as nearest_strftime

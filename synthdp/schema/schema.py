@@ -243,6 +243,25 @@ class Schema(DeclaredColumns):
         ]
         return replace(self, columns=tuple(columns))
 
+    def with_all_places(self) -> Self:
+        """The same with places for values beyond the bounds of columns as well."""
+        return replace(self, columns=tuple(column.with_all_places() for column in self.columns))
+
+    def counted_by(self, sizes: Mapping[str, int]) -> Self:
+        """The same with the places by which some columns have so many codes."""
+        placed = [
+            {
+                each.size: each
+                for each in (column.with_all_places(), column.with_unread_place(), column)
+            }
+            for column in self.columns
+        ]
+        columns = [
+            by_size.get(sizes.get(column.name, column.size), column)
+            for by_size, column in zip(placed, self.columns, strict=True)
+        ]
+        return replace(self, columns=tuple(columns))
+
     def without_unread_places(self) -> Self:
         """This schema as it was declared."""
         return replace(

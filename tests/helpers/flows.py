@@ -92,10 +92,10 @@ class Spy:
             yield counts
 
 
-BESIDE = ("engine", "unread", "rows", "run", "sha256")
+BESIDE = ("engine", "unread", "beyond_bounds", "rows", "run", "sha256")
 """What a certificate says that differs from run to run: how the fit went, noisy counts of unread
-values and how far rows are from the model (they move with a record as every noisy answer does), the
-name and time of the run, and the hash of it all.
+values, of those beyond bounds, and how far rows are from the model (they move with a record as every
+noisy answer does), the name and time of the run, and the hash of it all.
 """
 
 

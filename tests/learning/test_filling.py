@@ -188,3 +188,91 @@ def test_a_merging_of_other_columns_has_places_too():
     asked = placed_score(Filling(SCHEMA, placed), score)
     assert asked.shape(("status", "job")) == estimate.shape
     assert asked.coarsening.domain(placed)["town"] == 3  # two groups, and the place
+
+
+AGE = {
+    "name": "age",
+    "type": "integer",
+    "constraints": {"minimum": 0, "maximum": 29},
+    "synthdp": {"bins": 3},
+}
+AGES = Schema.from_dict({"fields": [FIELDS[0], AGE]})
+"""A required status of two levels, and of an age three bins, "missing", below, above and not read."""
+
+
+def of_ages():
+    return Filling(AGES, AGES.with_all_places().domain)
+
+
+def test_values_beyond_bounds_are_told_apart_in_marginals_of_one_column_only():
+    found = of_ages()
+    assert found.question(("age",), None) is None
+    merged = Coarsening({"age": np.array([0, 0, 1, 1])})
+    assert found.question(("age",), merged).groups["age"].tolist() == [0, 0, 1, 1, 2, 3, 4]
+    pair = found.question(("age", "status"), None).groups
+    assert {name: groups.tolist() for name, groups in pair.items()} == {
+        "age": [0, 1, 2, 3, 0, 2, 4]
+    }
+    pair = found.question(("age", "status"), merged).groups
+    assert pair["age"].tolist() == [0, 0, 1, 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("merged", [None, Coarsening({"age": np.array([0, 0, 1, 1])})])
+def test_noise_beyond_bounds_is_cut_off_and_changes_no_cell(merged):
+    inside = [30.0, 970, 12, 4] if merged is None else [1000.0, 16]
+    found = of_ages()
+    asked = found.question(("age",), merged)
+    answer = found.answered(measured(("age",), [*inside, 2.9, -5, 1], coarsening=asked))
+    assert answer.values.tolist() == inside
+    assert answer.stddev == 1.0
+    assert answer.groups.get("age", np.arange(4)).tolist() == (
+        [0, 1, 2, 3] if merged is None else [0, 0, 1, 1]
+    )
+    beyond = found.unread["age"].beyond
+    assert (beyond.below, beyond.above, beyond.stddev) == (2.9, -5, 1.0)
+
+
+@pytest.mark.parametrize("merged", [None, Coarsening({"age": np.array([0, 0, 1, 1])})])
+def test_what_stands_clear_beyond_bounds_is_clipped_with_its_noise(merged):
+    inside = [30.0, 970, 12, 4] if merged is None else [1000.0, 16]
+    found = of_ages()
+    asked = found.question(("age",), merged)
+    answer = found.answered(measured(("age",), [*inside, 2.9, 500, 1], coarsening=asked))
+    last = 2 if merged is None else 1
+    assert answer.values.tolist() == [
+        count + 500 * (cell == last) for cell, count in enumerate(inside)
+    ]
+    expected = [1.0] * len(inside)
+    expected[last] = np.sqrt(2)
+    assert answer.stddev == pytest.approx(np.array(expected))
+    assert answer.values.sum() == sum(inside) + 500
+    assert found.unread["age"].total == sum(inside) + 500 + 2.9 + 1
+
+
+def test_numbers_beyond_bounds_are_averaged_by_precision():
+    found = of_ages()
+    found.answered(measured(("age",), [0, 0, 0, 0, 100, 0, 0], 3.0))
+    found.answered(measured(("age",), [0, 0, 0, 0, 110, 0, 0], 1.0))
+    beyond = found.unread["age"].beyond
+    assert (beyond.below, beyond.stddev) == (pytest.approx(109), pytest.approx(np.sqrt(0.9)))
+
+
+def test_marginals_of_several_columns_are_as_if_there_were_no_such_places():
+    values = np.arange(15.0).reshape(5, 3)
+    with_ends, without = of_ages(), Filling(AGES, AGES.with_unread_places().domain)
+    answers = [
+        each.answered(
+            measured(("age", "status"), values, coarsening=each.question(("age", "status"), None))
+        )
+        for each in (with_ends, without)
+    ]
+    assert answers[0].values.tolist() == answers[1].values.tolist()
+    assert answers[0].coarsening is None
+    assert answers[0].stddev == answers[1].stddev
+
+
+def test_scores_count_what_is_beyond_bounds_in_the_outermost_bins():
+    estimates = {("age",): np.array([5.0, 1, 2, 0]), ("age", "status"): np.ones((4, 2))}
+    placed = placed_score(of_ages(), MarginalL1Error(estimates))
+    assert placed.coarsening.groups["age"].tolist() == [0, 1, 2, 3, 0, 2, 4]
+    assert placed.estimates["age",].tolist() == [5, 1, 2, 0, 0]

@@ -305,3 +305,29 @@ def test_each_record_is_in_one_cell_and_infinite_ones_in_their_own(kind):
     for place in range(len(values)):
         neighbour = values[:place] + values[place + 1 :]
         assert np.abs(cells(values) - cells(neighbour)).sum() == 1
+
+
+@pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
+def test_an_empty_column_of_levels_is_said_to_be_empty_once_it_was_measured():
+    """Learning alone told it from one of rare values in one run of three, and the caution said that
+    all are "other" of a column that came out blank.
+    """
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.integers(0, 50, 1000), "e": [""] * 1000, "f": [""] * 1000})
+    table["f"] = np.where(np.arange(1000) < 600, rng.integers(10**9, size=1000).astype(str), "")
+    schema = {
+        "fields": [
+            {
+                "name": "a",
+                "type": "integer",
+                "constraints": {"minimum": 0, "maximum": 49, "required": True},
+            },
+            {"name": "e", "type": "string", "synthdp": {"derive": True}},
+            {"name": "f", "type": "string", "synthdp": {"derive": True}},
+        ]
+    }
+    for _ in range(4):
+        found = synthdp.synthesize(table, schema, epsilon=2.0, delta=1e-6, mechanism="mst")
+        empty, rare = sorted(each for each in found.cautions if "'a'" not in each)
+        assert empty.startswith("column 'e': its values are missing")
+        assert rare.startswith("column 'f': no level has enough records")

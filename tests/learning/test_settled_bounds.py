@@ -14,9 +14,11 @@ from helpers.learning import learnt_alone
 import synthdp
 from synthdp.core import Coarsening, LinearMeasurement
 from synthdp.learning import (
+    BeyondCount,
     ColumnHistogram,
     Density,
     Overshoot,
+    UnreadCount,
     bin_counts,
     settled,
     support_of,
@@ -166,6 +168,38 @@ def test_without_the_measured_bins_of_the_same_column_all_stays_as_learnt():
             }
         ).resolved({})["x"]
         assert learnt.cautioned(Schema((widened,)), told) == learnt.caution
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_counts_beyond_bounds_settle_whether_they_cut(sign):
+    """An end that leaves out more than a tenth, clear of noise, is said with the share of all, and
+    where none does nothing is: whatever learning made of it.
+    """
+    rng = np.random.default_rng(3)
+    ages = sign * rng.normal(45, 12, 2_000).clip(18, 90).astype(int)
+    changed, shares = 0, []
+    for seed in range(24):
+        learnt = learnt_column(ages, seed)
+        column = learnt.column
+        placed = column.with_all_places()
+        counts = np.bincount(placed.encode(pd.Series(ages)), minlength=placed.size)
+        ends = counts[[*placed.end_codes]]
+        clipped = counts[: column.size].copy()
+        clipped[[*column.end_codes]] += ends
+        told = [LinearMeasurement(("x",), clipped + rng.normal(0, 8, column.size), 8.0)]
+        beyond = BeyondCount(*(ends + rng.normal(0, 8, 2)), 8.0)
+        unread = UnreadCount(0.0, 8.0, 2_000.0, beyond)
+        said = learnt.cautioned(Schema((column,)), told, unread)
+        share = re.search(r"about (\d+) % of its records may lie beyond them", said)
+        if ends.max() > 260:
+            shares.append((float(share[1]) / 100, ends.sum() / 2_000))
+            changed += not learnt.caution
+        elif ends.max() < 200:
+            assert not share
+            changed += "lie beyond them" in learnt.caution
+    assert len(shares) >= 3
+    assert changed >= 3
+    assert all(said == pytest.approx(part, abs=0.03) for said, part in shares)
 
 
 def test_a_release_says_so_in_its_certificate():

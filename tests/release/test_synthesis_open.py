@@ -85,7 +85,7 @@ def test_held_rows_of_a_declared_schema_are_released_as_encoded_ones(mechanism, 
     opened = OpenSchema.from_dict(DECLARED)
     assert not opened.is_open
     paths = [
-        (public, CodedSource(encode(frame, public.with_unread_places()))),
+        (public, CodedSource(encode(frame, public.with_all_places()))),
         (public, held_rows(frame, opened)),
         (opened, held_rows(frame, opened)),
     ]

@@ -7,20 +7,18 @@ from dataclasses import asdict
 from typing import Any
 
 from synthdp.report.texts.listing import table, wrapped
-from synthdp.schema.columns.column import Column
 from synthdp.schema.columns.described import Reading
-from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.types import TYPES, type_named
 
 SHOWN = 12
 """Columns of a short table, and names in a line."""
 
-CLIPPED = "values beyond the declared bounds are clipped to them; how many is not counted"
-COUNTED = (
-    "values beyond the declared bounds are clipped to them; a caution says so if they are many"
+CLIPPED = (
+    "values beyond the declared bounds are clipped to them; a caution says so if they are many, "
+    "where a column is measured by itself"
 )
-"""What is said of columns with bounds of which nobody counts the values beyond, and of others."""
+"""What is said of columns with bounds."""
 
 TYPED = (
     "all: Parquet files and data frames get the types that columns are read as here, whatever they had; "
@@ -68,7 +66,7 @@ def readings_text(schema: OpenSchema, *, is_whole: bool) -> str:
         if "bounds" in column.open_parts and not column.limits
     }
     notes += _by_note(
-        (column.name, COUNTED if _counts_clipped(column) else CLIPPED)
+        (column.name, CLIPPED)
         for column in schema.columns
         if column.template.axis is not None and column.name not in unbounded
     )
@@ -80,12 +78,6 @@ def readings_text(schema: OpenSchema, *, is_whole: bool) -> str:
     )
     lines = [line if is_whole else wrapped(line) for line in (*notes, TYPED)]
     return "\n".join([f"{table(_HEADER, shown)}{more}", *lines])
-
-
-def _counts_clipped(column: Column | OpenColumn) -> bool:
-    """Whether a run counts the values beyond a column's bounds: where bins between them are learnt."""
-    parts: frozenset[str] = getattr(column, "open_parts", frozenset())
-    return "bins" in parts and "bounds" not in parts
 
 
 def readings_of_draft(draft: Mapping[str, Any]) -> str:

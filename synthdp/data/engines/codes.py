@@ -28,7 +28,7 @@ from synthdp.data.engines.comparisons import (
     Codes,
     Lookup,
     are_successive,
-    counted,
+    chosen,
     is_value,
     searched,
 )
@@ -106,10 +106,16 @@ def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
             .then(nw.lit(last))
             .otherwise(whole)
         )
-        code = clipped - first
+        code = (
+            nw.when(whole < int(rule.ends[0]))
+            .then(nw.lit(column.end_codes[0]))
+            .when(whole >= int(rule.ends[1]))
+            .then(nw.lit(column.end_codes[1]))
+            .otherwise(clipped - first)
+        )
     else:
-        _check_cases(column, held, len(edges))
-        code = counted([_number(held) >= _first_at(edge, column, held) for edge in edges])
+        value = _number(held)
+        code = _ordered(column, rule, held, lambda limit: value >= _first_at(limit, column, held))
     if held.family == "float":
         code = (
             # Infinities and numbers beyond the codec's reach are missing there, so they are here.
@@ -129,6 +135,18 @@ def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
                 .otherwise(code)
             )
     return code
+
+
+def _ordered(
+    column: Column, rule: Edges, held: EngineColumn, is_from: Callable[[float], nw.Expr | None]
+) -> nw.Expr:
+    """The code of values in an order, by limits that they are from on; None of one that none is."""
+    _check_cases(column, held, len(rule.edges))
+    below, above = column.end_codes
+    limits = map(is_from, (rule.ends[0], *rule.edges, rule.ends[1]))
+    return chosen(
+        [each for each in limits if each is not None], [below, *range(len(rule.edges) + 1), above]
+    )
 
 
 def _number(held: EngineColumn) -> nw.Expr:
@@ -166,9 +184,11 @@ def _read(number: float, column: Column, held: EngineColumn) -> float:
 
 
 def _of_date(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
-    edges = [moment for edge in rule.edges if (moment := held.moment(int(edge))) is not None]
-    _check_cases(column, held, len(edges))
-    code = counted([is_from(edge, held) for edge in edges])
+    def is_at_or_after(second: float) -> nw.Expr | None:
+        moment = held.moment(int(second))
+        return None if moment is None else is_from(moment, held)
+
+    code = _ordered(column, rule, held, is_at_or_after)
     return _less_missing(_of_midnights(code, column, rule, held), column, rule, held)
 
 
@@ -209,8 +229,7 @@ def is_from(moment: date, held: EngineColumn, *, or_at: bool = True) -> nw.Expr:
 
 def _of_time(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
     seconds = held.seconds_of_day
-    _check_cases(column, held, len(rule.edges))
-    code = counted([seconds >= int(edge) for edge in rule.edges])
+    code = _ordered(column, rule, held, lambda second: seconds >= int(second))
     for second in map(int, rule.missing):
         code = nw.when(seconds == second).then(nw.lit(int(column.missing_code))).otherwise(code)
     return nw.when(seconds >= SECONDS_A_DAY).then(nw.lit(int(column.unread_code))).otherwise(code)

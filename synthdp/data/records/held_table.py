@@ -155,14 +155,9 @@ class HeldTable(Sensitive):
         held = self._open.get(column.source)
         if held is not None and _closes(column, held.column):
             return held.codes(column)
-        placed = column.with_unread_place()
+        placed = column.with_all_places()
         if held is None and self._closed is not None and placed in self._closed.columns:
-            codes = self._coded.columns[self._closed.names.index(column.name)]
-            return (
-                codes
-                if placed == column
-                else np.where(codes == placed.unread_code, column.unread_code, codes)
-            )
+            return column.recoded(self._coded.columns[self._closed.names.index(column.name)])
         raise ParameterError(
             f"schema: column {column.name!r} is not the one that the rows were read by; use its schema"
         )
@@ -207,9 +202,7 @@ class HeldTableReader:
     ) -> None:
         self._schema = schema.without(unit) if unit in schema.names and unit is not None else schema
         closed = self._schema.closed_columns
-        self._closed = (
-            Schema(closed, schema.missing_values).with_unread_places() if closed else None
-        )
+        self._closed = Schema(closed, schema.missing_values).with_all_places() if closed else None
         self._open = {column.name: held_column(column) for column in self._schema.open_columns}
         self._parts: list[CodedTable] = []
         self._unit = unit

@@ -98,9 +98,13 @@ class RunFacts:
         unread
             Of columns with a place for unread values how many there are.
         """
-        open_ = [each.name for each in self.schema.open_columns if "missing" in each.open_parts]
+        opened = self.schema.open_columns
+        open_ = [each.name for each in opened if "missing" in each.open_parts]
+        without_bounds = [each.name for each in opened if "bounds" in each.open_parts]
         unread_lines = (
-            [] if schema is None else unread_cautions(schema, measurements, unread, open_)
+            []
+            if schema is None
+            else unread_cautions(schema, measurements, unread, open_, without_bounds)
         )
         return privacy_certificate(
             ledger=ledger,

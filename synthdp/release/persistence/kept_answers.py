@@ -243,20 +243,18 @@ class KeptAnswers:
         """
         asked: list[LinearMeasurement | None] = []
         answered: list[LinearMeasurement] = []
+        # Of an earlier version unread values alone had places.
+        fewer = schema.with_unread_places(
+            name for name in schema.names if placed[name] > schema.domain[name]
+        ).domain
+        placed = next(filter(self._are_over, (placed, fewer)), placed)
         filling = Filling(schema, placed)
         for event, answer, merging in self.answers:
             if not isinstance(event, MarginalEvent):
                 continue
             # An answer is a flat list of numbers. Its length tells whether rows were counted with
             # places for unread values, which the event alone does not say.
-            groups = merging.groups if merging else {}
-            size = prod(
-                int(groups[name].max()) + 1 if name in groups else schema.domain[name]
-                for name in event.clique
-            )
-            has_places = answer.numbers.size > size or any(
-                len(groups[name]) > schema.domain[name] for name in groups
-            )
+            has_places = not _is_over(schema.domain, event, answer, merging)
             domain = placed if has_places else schema.domain
             shape = (merging.domain(domain) if merging else domain).project(event.clique).shape
             values = answer.numbers.reshape(shape).astype(np.float64)
@@ -264,6 +262,14 @@ class KeptAnswers:
             asked.append(measurement if has_places else None)
             answered.append(filling.answered(measurement) if has_places else measurement)
         return refilled(filling, asked, answered), filling.unread
+
+    def _are_over(self, domain: Domain) -> bool:
+        """Whether any marginal was counted over a domain."""
+        return any(
+            _is_over(domain, event, answer, merging)
+            for event, answer, merging in self.answers
+            if isinstance(event, MarginalEvent)
+        )
 
     def described(self) -> dict[str, Any]:
         """All that is in it but the answers themselves, as plain JSON values.
@@ -297,6 +303,17 @@ class KeptAnswers:
     def refuse(self, problem: str) -> NoReturn:
         """Raise `DataFileError` with the name of the file."""
         raise DataFileError(f"{WHAT} {self.path!r}: {problem}")
+
+
+def _is_over(
+    domain: Domain, event: MarginalEvent, answer: Answer, merging: Coarsening | None
+) -> bool:
+    """Whether an answer, a flat list of numbers, is of the cells that a domain has."""
+    groups = merging.groups if merging else {}
+    size = prod(
+        int(groups[name].max()) + 1 if name in groups else domain[name] for name in event.clique
+    )
+    return answer.numbers.size == size and all(len(groups[name]) == domain[name] for name in groups)
 
 
 def _number_in(content: Any) -> int:

@@ -106,7 +106,7 @@ def securely_combined(
     fitter = as_engine(engine)
     bits = SystemRandomness() if randomness is None else randomness
     schema = public.closed
-    placed = schema.with_unread_places(list(schema.names))
+    placed = schema.with_all_places()
     n_honest = len(tables) - colluding
     sites = [_site(table, public, n_honest=n_honest, randomness=bits) for table in tables]
     summed = SummedTables(sites, placed.domain, n_honest=n_honest, randomness=bits)
@@ -249,7 +249,7 @@ def _site(
         schema.check_header(header_of(source), unit=plan.unit)
         max_rows = 1 if plan.max_rows_per_unit is None else plan.max_rows_per_unit
         rows = rows_of(source, schema, unit=plan.unit, max_rows=max_rows)()
-        counts = rows.counted(plan.closed.with_unread_places(list(plan.closed.names)))
+        counts = rows.counted(plan.closed.with_all_places())
     return PrivateShares(counts, plan.ledger(), n_honest=n_honest, randomness=randomness)
 
 

@@ -37,6 +37,8 @@ class Edges:
     """Values that mean "missing"."""
     is_whole: bool
     """Whether no others are read than whole numbers, or midnights."""
+    ends: tuple[float, float]
+    """The lowest value that is not below the bounds, and the lowest one that is above."""
 
 
 @final

@@ -62,6 +62,8 @@ class BinnedColumn(Column):
     """In place of the shape, or of none, the first grid point of each piece, then the end, and what each weighs;
     see `following`. No property of the column either.
     """
+    places_at_ends: bool = field(default=False, repr=False)
+    """Whether values below and above the bounds have codes of their own; see `with_all_places`."""
 
     @cached_property
     @abstractmethod
@@ -76,6 +78,13 @@ class BinnedColumn(Column):
     @abstractmethod
     def _read(self, values: Values) -> NDArray[np.float64]:
         """Values on the scale of the edges; NaN where unreadable."""
+
+    @cached_property
+    @abstractmethod
+    def ends(self) -> tuple[float, float]:
+        """The lowest number that is not below the bounds, and the lowest one that is above, on that
+        scale: what is written as the highest value is not above it.
+        """
 
     def _read_limits(self, values: Values) -> NDArray[np.float64]:
         """Limits that somebody declares, which need not be values of the column, on that scale."""
@@ -104,6 +113,31 @@ class BinnedColumn(Column):
         return {"constraints": {"minimum": None, "maximum": None}}
 
     has_bins: ClassVar[bool] = True
+
+    @property
+    def has_end_places(self) -> bool:
+        """Whether values below and above the bounds have codes of their own."""
+        return self.places_at_ends
+
+    @property
+    def end_codes(self) -> tuple[int, int]:
+        """What values below and above the bounds become: their places, else the outermost bins."""
+        first = self.size - self.n_places
+        return (first, first + 1) if self.places_at_ends else super().end_codes
+
+    def with_all_places(self) -> Self:
+        """This column with places for unread values and for those beyond the bounds."""
+        is_whole = self.has_unread_place and self.places_at_ends
+        return self if is_whole else self._with(has_unread_place=True, places_at_ends=True)
+
+    def without_unread_place(self) -> Self:
+        """This column as it was declared."""
+        return self._with(has_unread_place=False, places_at_ends=False) if self.n_places else self
+
+    def _codes_of_places(self, placed: Self) -> NDArray[np.int64]:
+        own = super()._codes_of_places(placed)
+        own[[*placed.end_codes]] = self.end_codes
+        return own
 
     @property
     def outside(self) -> str:
@@ -245,6 +279,7 @@ class BinnedColumn(Column):
             edges=tuple(edges.tolist()),
             missing=tuple(missing.tolist()),
             is_whole=is_whole,
+            ends=self.ends,
         )
 
     def _check_missing_outside(self, low: float, high: float) -> None:
@@ -412,6 +447,11 @@ class BinnedColumn(Column):
         """
         # Numbers beyond the bounds fall into the outermost bins: clipping, whatever the value.
         codes = np.searchsorted(self.inner_edges, numbers, side="right")
+        if self.places_at_ends:
+            # Still one code a number, by comparison with public limits.
+            below, above = self.end_codes
+            codes[numbers < self.ends[0]] = below
+            codes[numbers >= self.ends[1]] = above
         return with_nothing(codes, numbers, self)
 
     def _codes_of(self, values: Values) -> NDArray[Any]:

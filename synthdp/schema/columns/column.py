@@ -19,6 +19,10 @@ codes a column has depends on its declaration only, and each value has one of th
 the place, as it was declared, has the levels that can be drawn: there an unread value is treated as
 missing, or, if it is ``required``, as the first level.
 
+A column with bounds can have two places more, before that one: for values below and above its
+bounds (`with_all_places`). They are counted apart from the outermost bins in marginals of one
+column, which says how many are clipped, and with them in all others.
+
 White space around a value is ignored where the value would not be known with it.
 """
 
@@ -42,6 +46,9 @@ DEFAULT_MISSING_VALUES = ("",)
 
 NOT_READ = "(not read)"
 """What stands for the place for unread values where people see it: beside the truth only."""
+
+BELOW, ABOVE = "(below the bounds)", "(above the bounds)"
+"""The same of values beyond the bounds."""
 
 
 def code_dtype(size: int) -> np.dtype[Any]:
@@ -90,6 +97,16 @@ class Column(Traits):
         """Number of levels or bins, without "missing"."""
 
     @property
+    def has_end_places(self) -> bool:
+        """Whether values below and above the bounds have codes of their own."""
+        return False
+
+    @property
+    def end_codes(self) -> tuple[int, int]:
+        """What values below and above the bounds become, of a column that has bounds."""
+        return 0, self.n_levels - 1
+
+    @property
     def source(self) -> str:
         """The name of the column of a table that `encode` takes: its own, unless it is a part of
         another column.
@@ -103,8 +120,13 @@ class Column(Traits):
 
     @property
     def size(self) -> int:
-        """Number of level codes, "missing" and the unread place included."""
-        return self.n_levels + (not self.required) + self.has_unread_place
+        """Number of level codes, "missing" and all places included."""
+        return self.n_levels + (not self.required) + self.n_places
+
+    @property
+    def n_places(self) -> int:
+        """How many of these are places: codes that are counted and never drawn."""
+        return self.has_unread_place + 2 * self.has_end_places
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -127,9 +149,30 @@ class Column(Traits):
         """This column with a place for unread values, unless it has a level for them."""
         return self if self.has_unread_place else self._with(has_unread_place=True)
 
+    def with_all_places(self) -> Self:
+        """This column with all places that it can have."""
+        return self.with_unread_place()
+
     def without_unread_place(self) -> Self:
         """This column as it was declared."""
         return self._with(has_unread_place=False) if self.has_unread_place else self
+
+    def recoded(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Its codes of values that were read by the column with all places.
+
+        Each place that this one lacks becomes one code, so a value has one code here as well.
+        """
+        placed = self.with_all_places()
+        if placed == self:
+            return codes
+        own: NDArray[Any] = self._codes_of_places(placed).astype(self.dtype)[codes]
+        return own
+
+    def _codes_of_places(self, placed: Self) -> NDArray[np.int64]:
+        """For each code with all places the code here."""
+        own = np.arange(placed.size)
+        own[placed.unread_code] = self.unread_code
+        return own
 
     def _with(self, **changed: Any) -> Self:
         """This column, which was checked already, with other values of fields that need no check."""
@@ -144,15 +187,13 @@ class Column(Traits):
 
     @property
     def labels(self) -> pd.Index:
-        """For each code what it stands for: a value, a `pandas.Interval`, NA for "missing", or
-        `NOT_READ`.
+        """For each code what it stands for: a value, a `pandas.Interval`, NA for "missing", `BELOW`
+        and `ABOVE`, or `NOT_READ`.
         """
+        places = [BELOW, ABOVE] if self.has_end_places else []
+        places += [NOT_READ] if self.has_unread_place else []
         labels = self._labels
-        return (
-            pd.Index([*labels, NOT_READ], dtype=object, name=self.name)
-            if self.has_unread_place
-            else labels
-        )
+        return pd.Index([*labels, *places], dtype=object, name=self.name) if places else labels
 
     @property
     def _labels(self) -> pd.Index:

@@ -131,6 +131,12 @@ class IntegerColumn(NumericColumn):
         return [*self._starts[:-1].tolist(), self._bounds[1]]
 
     @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the next integer after the highest."""
+        low, high = self._bounds
+        return float(low), float(high + 1)
+
+    @cached_property
     def _heaps(self) -> Heaps | None:
         return None if self.heaping is None else self.heaping.heaps(self.name)
 
@@ -422,6 +428,11 @@ class NumberColumn(NumericColumn):
         return first_points(
             np.array([*self._edges[:-1], after_last], dtype=np.float64), self.decimals or 0
         )
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the first number of the grid above the highest."""
+        return self._edges[0], float(value_at(self._starts[-1:], self.decimals or 0)[0])
 
     @property
     def _outer_edges(self) -> Sequence[float]:

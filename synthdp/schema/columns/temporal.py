@@ -335,6 +335,12 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
         """Where one bin ends and the next begins, in seconds."""
         return self._start_of(self._starts[1:-1]).astype(np.float64)
 
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The first second of the first unit of resolution, and the first one after the last unit."""
+        first, stop = self._start_of(self._starts[[0, -1]]).tolist()
+        return float(first), float(stop)
+
     @property
     def _outer_edges(self) -> Sequence[Any]:
         seconds = [*self.at(self._starts[:-1]).tolist(), self._bounds[1]]

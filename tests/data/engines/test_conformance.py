@@ -36,7 +36,7 @@ def counts_by_clique(rows, schema=SCHEMA_OF_ALL, most=2):
     """Counts with missing and unread values apart: those of columns as they were declared are sums
     of these.
     """
-    closed = schema.resolved({}).with_unread_places()
+    closed = schema.resolved({}).with_all_places()
     cliques = [
         clique for k in range(most + 1) for clique in itertools.combinations(closed.names, k)
     ]
