@@ -13,7 +13,7 @@ from synthdp.core.cliques import Clique, maximal_cliques
 from synthdp.core.domain import Domain
 
 
-class Family(NamedTuple):
+class NetworkFamily(NamedTuple):
     """A child with its parents, in the order of the domain, and how well they tell it."""
 
     score: float
@@ -84,7 +84,7 @@ def network_families(
     *,
     max_cells: float,
     most: int,
-) -> Iterator[Family]:
+) -> Iterator[NetworkFamily]:
     """A Bayesian network over the members of a clique, grown child by child below the member that
     depends most.
 
@@ -124,7 +124,7 @@ def network_families(
             return
         row, child = divmod(int(np.where(allowed, scores, -np.inf).argmax()), len(clique))
         members = tuple(name for i, name in enumerate(clique) if parents[row, i] or i == child)
-        yield Family(float(scores[row, child]), clique[child], members)
+        yield NetworkFamily(float(scores[row, child]), clique[child], members)
         placed[child] = True
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Here: TypeAlias = ChunkedTable | pd.DataFrame
 """A table that was opened and is read in this process, of which no row has been read."""
 
-Given: TypeAlias = "Here | EngineFrame"
+OpenedTable: TypeAlias = "Here | EngineFrame"
 """A table that was opened, wherever it is."""
 
 
@@ -43,7 +43,7 @@ class GivenTable:
 
     def __init__(self, data: Any) -> None:
         self._data = data
-        self._given: Given | None = None
+        self._given: OpenedTable | None = None
         self._dtypes: Mapping[str, Any] | None = None
         self._container: Any = None
         if not isinstance(data, str | PathLike):
@@ -66,7 +66,7 @@ class GivenTable:
         """
         return getattr(self._given, "engine", None) not in ("sqlite", "ibis")
 
-    def opened(self, dialect: Dialect) -> AbstractContextManager[Given]:
+    def opened(self, dialect: Dialect) -> AbstractContextManager[OpenedTable]:
         """The table, open to the end of the block; raises as `open_table`."""
         return (
             opener("file")(self._data, dialect) if self._given is None else nullcontext(self._given)
@@ -140,12 +140,12 @@ def whole_frame(data: object, dialect: Dialect = USUAL, *, name: str = "data") -
         return table.whole() if isinstance(table, ChunkedTable) else table
 
 
-def header_of(given: Given) -> Sequence[str]:
+def header_of(given: OpenedTable) -> Sequence[str]:
     """The names of its columns."""
     return given.names if isinstance(given, ChunkedTable) else list(given.columns)
 
 
-def zones_of(given: Given) -> dict[str, str]:
+def zones_of(given: OpenedTable) -> dict[str, str]:
     """The time zones of its columns of moments, as far as it is a file whose types name them: they
     are public, as its header is.
     """
@@ -158,7 +158,7 @@ def zones_of(given: Given) -> dict[str, str]:
 
 
 def rows_of(
-    given: Given,
+    given: OpenedTable,
     schema: OpenSchema,
     *,
     unit: str | None = None,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.requests import seeded
 from synthdp.inference.arrays import Codes, IntArray, compact
-from synthdp.inference.model import Model, Wanted, check_given, check_slice
+from synthdp.inference.model import LevelWeights, Model, check_given, check_slice
 
 MAX_ROUNDS = 128
 """Records are completed in at most so many rounds, those outside the slice again; what is left is
@@ -30,7 +30,7 @@ little more.
 def complete_where(
     model: Model,
     given: Mapping[str, NDArray[np.integer]],
-    wanted: Mapping[str, Wanted],
+    wanted: Mapping[str, LevelWeights],
     *,
     seed: int | None = None,
 ) -> Codes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from synthdp.core.errors import ParameterError
 
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 Done = TypeVar("Done")
 
 ALL_CORES = -1
@@ -31,7 +31,7 @@ def thread_count(n_jobs: int) -> int:
     return int(n_jobs) if n_jobs != ALL_CORES else os.cpu_count() or 1
 
 
-def each(work: Callable[[Part], Done], parts: Iterable[Part], *, n_jobs: int) -> list[Done]:
+def each(work: Callable[[Piece], Done], parts: Iterable[Piece], *, n_jobs: int) -> list[Done]:
     """What becomes of each part, in order; the parts must not depend on each other."""
     parts = list(parts)
     n_threads = min(thread_count(n_jobs), len(parts))

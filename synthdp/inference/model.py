@@ -60,7 +60,7 @@ class Fit(TypedDict):
 
 
 State = dict[str, object]
-Wanted = NDArray[np.bool_] | Array
+LevelWeights = NDArray[np.bool_] | Array
 
 
 class Model(ABC):
@@ -119,7 +119,7 @@ class Model(ABC):
     def known_check(
         self,
         codes: Codes,  # noqa: ARG002 - most know none
-        wanted: "Mapping[str, Wanted]",  # noqa: ARG002
+        wanted: "Mapping[str, LevelWeights]",  # noqa: ARG002
         why_not: str = "",  # noqa: ARG002
     ) -> "TotalsCheck | None":
         """How rows compare with what is published; None if nothing is.
@@ -228,7 +228,7 @@ class Model(ABC):
 
     @abstractmethod
     def sample_where(
-        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+        self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
         """Draw records of a slice: for some attributes only some levels are wanted.
 
@@ -305,7 +305,7 @@ def check_columns(
             )
 
 
-def check_slice(domain: Domain, wanted: Mapping[str, Wanted]) -> dict[str, Array]:
+def check_slice(domain: Domain, wanted: Mapping[str, LevelWeights]) -> dict[str, Array]:
     """How much each level is wanted, as weights of at most 1; raises `ParameterError` if they do
     not fit.
     """

@@ -43,7 +43,7 @@ large they are; "reading": whether values that are there can be read.
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class LearningQuestion:
     """One question about one column."""
 
     column: str
@@ -66,7 +66,7 @@ class Question:
     """
 
 
-def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[Question, ...]:
+def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[LearningQuestion, ...]:
     """What learning one column asks, in order.
 
     Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values",
@@ -131,7 +131,7 @@ class _Asking:
     budget: ColumnBudget
     unit: PrivacyUnit
 
-    def cells(self, about: About, rho: Fraction, deviations: float | None) -> Question:
+    def cells(self, about: About, rho: Fraction, deviations: float | None) -> LearningQuestion:
         """A histogram, in which so many standard deviations stand out."""
         name = self.budget.column.name
         event = HistogramEvent.costing(rho, column=name, of="values", n_cells=2, unit=self.unit)
@@ -140,17 +140,17 @@ class _Asking:
             about, rho, sigma, least=None if deviations is None else deviations * sigma
         )
 
-    def reading(self) -> Question:
+    def reading(self) -> LearningQuestion:
         """Whether values can be read."""
         return self.cells("reading", self.budget.for_reading, BEYOND_DOUBT)
 
-    def values(self, about: About, rho: Fraction) -> Question:
+    def values(self, about: About, rho: Fraction) -> LearningQuestion:
         """Partition selection."""
         squared, delta = self.unit.sigma_squared(rho), self.budget.delta
         least = partition_threshold(sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
         return self._question(about, rho, sqrt(squared), least=least, delta=delta)
 
-    def tree(self, rho: Fraction) -> Question:
+    def tree(self, rho: Fraction) -> LearningQuestion:
         """PrivTree."""
         name = self.budget.column.name
         event = PrivTreeEvent.costing(rho, column=name, sensitivity=self.unit.marginal_l1)
@@ -165,9 +165,9 @@ class _Asking:
         least: float | None,
         delta: Fraction = Fraction(0),
         is_tree: bool = False,
-    ) -> Question:
+    ) -> LearningQuestion:
         name = self.budget.column.name
-        return Question(
+        return LearningQuestion(
             column=name,
             about=about,
             rho=rho,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
-from synthdp.data.codes.coded_table import Codes
+from synthdp.data.codes.coded_table import CodeColumn
 from synthdp.linked.families.chain_places import later_in_order
 from synthdp.linked.families.expected_rows import expected_rows
 from synthdp.linked.families.families import (
@@ -163,7 +163,7 @@ class AncestorMarginals:
         # Put in order within each parent, whose rows lie together.
         values = values[np.lexsort((values, owners))]
         later = np.flatnonzero(positions > 0)
-        codes: dict[str, Codes] = {name: values[later], OTHER + name: values[later - 1]}
+        codes: dict[str, CodeColumn] = {name: values[later], OTHER + name: values[later - 1]}
         codes[view.position] = view.position_codes(positions[later], counts[owners[later]])
         sizes = counts[owners[later]] - 1.0
         # Weights undo what a family has more of: a root weighs the same however many rows hang on
@@ -182,7 +182,7 @@ class AncestorMarginals:
             for pair in pairs
         ]
 
-    def _rows(self, view: LinkedView) -> tuple[dict[str, Codes], NDArray[np.float64]]:
+    def _rows(self, view: LinkedView) -> tuple[dict[str, CodeColumn], NDArray[np.float64]]:
         """Codes of ancestors and siblings of drawn rows, and the rows' weights.
 
         The sibling is the first row of the parent, which can be drawn before later ones. Where rows
@@ -258,7 +258,7 @@ class AncestorMarginals:
         self,
         domain: Domain,
         clique: tuple[str, ...],
-        codes: Mapping[str, Codes],
+        codes: Mapping[str, CodeColumn],
         weights: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         shape = domain.project(clique).shape

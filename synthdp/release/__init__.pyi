@@ -110,7 +110,7 @@ from synthdp.release.uncertainty.combining import combined as combined
 from synthdp.release.uncertainty.intervals import noise_limits as noise_limits
 from synthdp.release.uncertainty.intervals import widest_limits as widest_limits
 from synthdp.release.uncertainty.intervals import with_intervals as with_intervals
-from synthdp.release.uncertainty.part import Part as Part
+from synthdp.release.uncertainty.part import ColumnSubset as ColumnSubset
 from synthdp.release.uncertainty.refitting import refits as refits
 from synthdp.release.verification import parse_question as parse_question
 from synthdp.release.verified import Verification as Verification

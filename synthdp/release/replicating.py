@@ -17,7 +17,7 @@ from synthdp.release.answers import Answers
 from synthdp.release.certificate.fit_facts import PLAIN, UNKNOWN_ROWS
 from synthdp.release.fitting import meeting
 from synthdp.release.registry import as_engine, engine_named
-from synthdp.release.uncertainty.part import Part
+from synthdp.release.uncertainty.part import ColumnSubset
 from synthdp.release.uncertainty.refitting import refits
 from synthdp.release.uncertainty.replicates import Replicates
 from synthdp.release.uncertainty.tables import ReplicateTables
@@ -86,7 +86,7 @@ def replicates_of(
     return Replicates(schema=schema, measurements=measurements, tables=tables)
 
 
-def engine_of(part: Part) -> Engine:
+def engine_of(part: ColumnSubset) -> Engine:
     """The exact engine if a part's tree is small, else one that agrees on overlaps only; neither
     knows of a prior.
     """

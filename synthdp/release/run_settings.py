@@ -52,10 +52,10 @@ class Spelling(Enum):
         return name if self is Spelling.PYTHON else f"--{name.replace('_', '-')}"
 
 
-Rows: TypeAlias = Literal["package", "order"]
+RowLinks: TypeAlias = Literal["package", "order"]
 """Rows that hang together: by the keys of a package, or by person and in an order."""
 
-DOES_NOT_COMBINE: Mapping[Rows, tuple[str, ...]] = {
+DOES_NOT_COMBINE: Mapping[RowLinks, tuple[str, ...]] = {
     "package": (
         "schema", "kinds", "dialect", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
         "quality_share", "accept", "reject", "choose", "adjacency", "save_schema", "where", "offset", "known",
@@ -204,7 +204,7 @@ class RunSettings:
         """What the certificate repeats of what the curator says."""
         return {} if self.about is None else {"about": self.about}
 
-    def check_combined(self, rows: Rows, others: Mapping[str, object]) -> None:
+    def check_combined(self, rows: RowLinks, others: Mapping[str, object]) -> None:
         """Refuse settings, and ``others`` that are given beside them, that do not go with a package
         or an order; see `check_combined`.
         """
@@ -213,7 +213,7 @@ class RunSettings:
 
 
 def check_combined(
-    rows: Rows, given: Mapping[str, object], spelling: Spelling = Spelling.PYTHON
+    rows: RowLinks, given: Mapping[str, object], spelling: Spelling = Spelling.PYTHON
 ) -> None:
     """Refuse what does not go with rows that hang together.
 
@@ -269,7 +269,7 @@ def _criteria(
     return criteria
 
 
-def _check_adjacency(rows: Rows, adjacency: Adjacency, spelling: Spelling) -> None:
+def _check_adjacency(rows: RowLinks, adjacency: Adjacency, spelling: Spelling) -> None:
     """Refuse any adjacency but that of whole families and persons."""
     if adjacency is Adjacency.ADD_REMOVE:
         return

@@ -82,7 +82,7 @@ class Questions(Mechanism):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class ParsedQuestion:
     """An analyst's question: numbers that follow from some marginals."""
 
     text: str
@@ -149,7 +149,7 @@ def verify(
 
 
 def answered(
-    question: Question, measured: Mapping[Clique, LinearMeasurement], drawn: Tables
+    question: ParsedQuestion, measured: Mapping[Clique, LinearMeasurement], drawn: Tables
 ) -> list[dict[str, Any]]:
     """What noisy counts say of a question, with errors by drawing their noise anew; and what drawn
     rows say.
@@ -214,7 +214,7 @@ def _finite(value: float) -> float | None:
 _HELP = "ask 'marginal sex, income', 'mean age' or 'regression income ~ age + hours'"
 
 
-def parse_question(text: str, schema: Schema) -> Question:
+def parse_question(text: str, schema: Schema) -> ParsedQuestion:
     """Read a question about some columns; raises `ParameterError` if it is none."""
     kind, _, rest = text.strip().partition(" ") if isinstance(text, str) else ("", "", "")
     if kind == "marginal" and rest:
@@ -250,7 +250,7 @@ def _checked(text: str, names: Sequence[str], schema: Schema) -> Clique:
     return tuple(names)
 
 
-def _marginal(text: str, names: Sequence[str], schema: Schema) -> Question:
+def _marginal(text: str, names: Sequence[str], schema: Schema) -> ParsedQuestion:
     """The share of records in each cell."""
     clique = _checked(text, names, schema)
     labels = [[f"{name} = {label}" for label in schema[name].labels] for name in names]
@@ -264,7 +264,7 @@ def _marginal(text: str, names: Sequence[str], schema: Schema) -> Question:
         counts = tables[clique].ravel()
         return np.asarray(counts / counts.sum())
 
-    return Question(
+    return ParsedQuestion(
         text=text,
         cliques=(clique,),
         of=shares,
@@ -272,7 +272,7 @@ def _marginal(text: str, names: Sequence[str], schema: Schema) -> Question:
     )
 
 
-def _mean(text: str, name: str, schema: Schema) -> Question:
+def _mean(text: str, name: str, schema: Schema) -> ParsedQuestion:
     """The mean of a column's values, missing ones aside."""
     clique = _checked(text, [name], schema)
     numbers, there = _numbers(text, schema[name])
@@ -281,10 +281,10 @@ def _mean(text: str, name: str, schema: Schema) -> Question:
         counts = tables[clique] * there
         return np.array([counts @ numbers / counts.sum()])
 
-    return Question(text=text, cliques=(clique,), of=mean, labels=(f"mean of {name}",))
+    return ParsedQuestion(text=text, cliques=(clique,), of=mean, labels=(f"mean of {name}",))
 
 
-def _regression(text: str, names: Sequence[str], schema: Schema) -> Question:
+def _regression(text: str, names: Sequence[str], schema: Schema) -> ParsedQuestion:
     """Coefficients of least squares: moments of all pairs of columns are all it takes."""
     if len(names) > MAX_COLUMNS:
         raise ParameterError(f"question {text!r}: {len(names)} columns; the limit is {MAX_COLUMNS}")
@@ -323,7 +323,7 @@ def _regression(text: str, names: Sequence[str], schema: Schema) -> Question:
             return np.full(k - 1, np.nan)
         return np.asarray(slopes * scales[0] / np.array(scales[1:]))
 
-    return Question(
+    return ParsedQuestion(
         text=text,
         cliques=tuple(cliques.values()),
         of=coefficients,

@@ -26,7 +26,7 @@ from synthdp.report.releases import (
     stated_epsilons,
     stated_schema,
 )
-from synthdp.report.sections import Comparison, Wanted
+from synthdp.report.sections import Comparison, WantedSections
 from synthdp.report.table_evaluation import TableEvaluation
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import listed
@@ -63,7 +63,7 @@ def evaluate_table(
     if weight is not None:
         _check_weight(weight, public)
         compared = without_column(public, weight)
-    wanted = Wanted(
+    wanted = WantedSections(
         by=_columns_in(settings.by, compared, "by"),
         queries=tuple(parse_queries(settings.queries, compared))
         if settings.queries is not None

@@ -34,7 +34,7 @@ from synthdp.report.prediction.targets import Target
 from synthdp.report.summary import summary_of
 
 
-class Wanted(NamedTuple):
+class WantedSections(NamedTuple):
     """Optional sections of an evaluation."""
 
     by: tuple[str, ...]
@@ -50,7 +50,7 @@ class Comparison:
 
     real: ReadTable
     synthetic: ReadTable
-    wanted: Wanted
+    wanted: WantedSections
     measured: Sequence[Measured]
     report: Report
     notes: list[tuple[str, str]] = field(default_factory=list)

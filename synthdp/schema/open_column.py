@@ -19,7 +19,7 @@ from synthdp.schema.closing import MAX_DIGITS, Completion
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.described import LEARNT, UNWRITTEN, Reading
 from synthdp.schema.columns.reading import plain_text
-from synthdp.schema.open_parts import PARTS, Part
+from synthdp.schema.open_parts import PARTS, OpenPart
 from synthdp.schema.types import type_named
 from synthdp.schema.words.texts import check_text, refuse
 
@@ -59,7 +59,7 @@ class OpenColumn:
     """Name in the table's header."""
     type: str
     """Field type of Frictionless Table Schema."""
-    open_parts: frozenset[Part]
+    open_parts: frozenset[OpenPart]
     """What is open, at least one part."""
     declared: Mapping[str, Any] = field(hash=False)
     """The field of the closed column as far as it is declared; nothing in it says what is open."""

@@ -30,7 +30,7 @@ from synthdp.schema.keys import check_field_keys
 from synthdp.schema.open_column import DEFAULT_MAX_LEVELS, DEFAULT_OTHER, Binning, OpenColumn
 from synthdp.schema.open_parts import (
     PARTS,
-    Part,
+    OpenPart,
     declared_parts,
     derivable,
     filled_in,
@@ -44,12 +44,12 @@ from synthdp.schema.words.texts import in_column, refuse
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
 """All ways of finding bins."""
 
-_HOW: dict[str, Part] = {"binning": "bins", "max_levels": "levels"}
+_HOW: dict[str, OpenPart] = {"binning": "bins", "max_levels": "levels"}
 """Keys that say how a part is derived."""
 
 _HERE = " for this kind of column"
 
-_DECLARED_AS: dict[Part, str] = {
+_DECLARED_AS: dict[OpenPart, str] = {
     "levels": "constraints.enum or categories",
     "bounds": "constraints.minimum, maximum or synthdp.edges",
     "bins": "synthdp.edges",
@@ -134,7 +134,7 @@ def _open_column(
     )
 
 
-def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[Part]:
+def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[OpenPart]:
     """What ``derive`` opens."""
     if derive is not True:
         return _listed_parts(name, field, derive)
@@ -147,7 +147,7 @@ def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> froze
     return parts
 
 
-def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[Part]:
+def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[OpenPart]:
     """What a list opens; refuses what the type does not have, and what is declared."""
     possible, declared = possible_parts(field), _not_listable(field)
     free = ", ".join(part for part in possible if part not in declared)
@@ -161,7 +161,7 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
             given.refuse(
                 f"lists {part!r}, which a column of type {field['type']!r}{levels} has not; {may}"
             )
-    parts: frozenset[Part] = frozenset(given.sequence())
+    parts: frozenset[OpenPart] = frozenset(given.sequence())
     for part in PARTS:
         if part in parts & declared:
             declaring = _DECLARED_AS[part]
@@ -169,7 +169,7 @@ def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozen
     return parts
 
 
-def _not_listable(field: Mapping[str, Any]) -> frozenset[Part]:
+def _not_listable(field: Mapping[str, Any]) -> frozenset[OpenPart]:
     """What a list may not open, because it is declared."""
     declared = declared_parts(field)
     if filled_in(field).get("required") is not True:
@@ -183,7 +183,7 @@ def _is_object(value: object) -> bool:
     return value is None or isinstance(value, Mapping)
 
 
-def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Part]) -> None:
+def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[OpenPart]) -> None:
     """Refuse levels or bounds that are neither declared nor derived."""
     allowed = parts | declared_parts(field)
     possible = possible_parts(field)
@@ -202,7 +202,7 @@ def _refuse_undeclared(name: str, field: Mapping[str, Any], parts: frozenset[Par
 
 
 def _refuse_unknown(
-    name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
+    name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[OpenPart]
 ) -> None:
     """Refuse a key that the type does not have; shows those that it can have beside the others."""
     possible = possible_parts(field)
@@ -225,7 +225,7 @@ def _closed_keys(field: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _refuse_meaningless(
-    name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
+    name: str, field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[OpenPart]
 ) -> None:
     given = in_column(name, "synthdp", own)
     for key, part in _HOW.items():
@@ -238,7 +238,7 @@ def _refuse_meaningless(
 
 
 def _declared_field(
-    field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[Part]
+    field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[OpenPart]
 ) -> dict[str, Any]:
     """The field without what says that and how something is derived."""
     gone = {"derive", "binning", "max_levels"} | ({"bins"} if "bins" in parts else set())

@@ -5,14 +5,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from synthdp.schema.types import type_named
 
-Part: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
+OpenPart: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
 """What can be left open; "missing": whether values may be missing."""
 
-PARTS: tuple[Part, ...] = get_args(Part)
+PARTS: tuple[OpenPart, ...] = get_args(OpenPart)
 """All parts that can be left open, in the order in which they are written."""
 
 
-def derivable(field: Mapping[str, Any]) -> frozenset[Part]:
+def derivable(field: Mapping[str, Any]) -> frozenset[OpenPart]:
     """What of a field can be derived and is not declared."""
     return frozenset(possible_parts(field)) - declared_parts(field)
 
@@ -27,23 +27,23 @@ def is_closable(field: Mapping[str, Any]) -> bool:
     return not derivable(field) & {"levels", "bounds"}
 
 
-def possible_parts(field: Mapping[str, Any]) -> tuple[Part, ...]:
+def possible_parts(field: Mapping[str, Any]) -> tuple[OpenPart, ...]:
     """All that a field of its type can leave open, as it lists levels or not."""
     return parts_of_type(field, has_levels="levels" in declared_parts(field))
 
 
-def parts_of_type(field: Mapping[str, Any], *, has_levels: bool) -> tuple[Part, ...]:
+def parts_of_type(field: Mapping[str, Any], *, has_levels: bool) -> tuple[OpenPart, ...]:
     """All that can be left open of the type of a field, with levels that are listed or without."""
     parts = type_named(field["type"]).derivable(field["type"], has_levels=has_levels)
     return tuple(part for part in PARTS if part in parts)
 
 
-def declared_parts(field: Mapping[str, Any]) -> frozenset[Part]:
+def declared_parts(field: Mapping[str, Any]) -> frozenset[OpenPart]:
     """What of a field is declared; bins also where ``binning`` does not say that their number is
     the most.
     """
     constraints, own = filled_in(field), field.get("synthdp") or {}
-    given: dict[Part, object] = {
+    given: dict[OpenPart, object] = {
         "levels": constraints.get("enum") or field.get("categories"),
         "bounds": {"minimum", "maximum"} <= set(constraints) or has_edges(field),
         "bins": has_edges(field) or (own.get("bins") is not None and own.get("binning") is None),

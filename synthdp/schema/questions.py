@@ -111,7 +111,7 @@ def _json(text: str) -> Any:
 
 
 @final
-class Question(NamedTuple):
+class FieldQuestion(NamedTuple):
     """Its name, where a field has what the answer says (nowhere, if other answers follow from it),
     and of which kinds it is asked.
     """
@@ -130,18 +130,18 @@ class Question(NamedTuple):
 
 
 QUESTIONS = (
-    Question("levels", ("constraints", "enum"), ("categorical",), _lines, _listed),
-    Question("other", ("synthdp", "other"), ("categorical",), is_rare=True),
-    Question("minimum", ("constraints", "minimum"), _ORDERED, number_or_text),
-    Question("maximum", ("constraints", "maximum"), _ORDERED, number_or_text),
-    Question("format", ("format",), MOMENTS),
-    Question("words", (), ("boolean",), choices=(*TRUTHS, OWN_WORDS)),
-    Question("true", ("trueValues",), ("boolean",), _lines, _listed),
-    Question("false", ("falseValues",), ("boolean",), _lines, _listed),
-    Question("bbox", ("synthdp", "bbox"), ("geopoint",), _json, json.dumps),
-    Question("pattern", ("pattern",), ("id",)),
-    Question("locale", ("locale",), LOCALISED),
-    Question(
+    FieldQuestion("levels", ("constraints", "enum"), ("categorical",), _lines, _listed),
+    FieldQuestion("other", ("synthdp", "other"), ("categorical",), is_rare=True),
+    FieldQuestion("minimum", ("constraints", "minimum"), _ORDERED, number_or_text),
+    FieldQuestion("maximum", ("constraints", "maximum"), _ORDERED, number_or_text),
+    FieldQuestion("format", ("format",), MOMENTS),
+    FieldQuestion("words", (), ("boolean",), choices=(*TRUTHS, OWN_WORDS)),
+    FieldQuestion("true", ("trueValues",), ("boolean",), _lines, _listed),
+    FieldQuestion("false", ("falseValues",), ("boolean",), _lines, _listed),
+    FieldQuestion("bbox", ("synthdp", "bbox"), ("geopoint",), _json, json.dumps),
+    FieldQuestion("pattern", ("pattern",), ("id",)),
+    FieldQuestion("locale", ("locale",), LOCALISED),
+    FieldQuestion(
         "required",
         ("constraints", "required"),
         _READ,
@@ -150,15 +150,15 @@ QUESTIONS = (
         tuple(_REQUIRED),
         is_rare=True,
     ),
-    Question("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
-    Question("bins", ("synthdp", "bins"), _ORDERED, number_or_text, is_rare=True),
-    Question("closed", ("synthdp", "derive"), _READ, ticked=False, is_rare=True),
-    Question("decimals", ("synthdp", "decimals"), ("number",), number_or_text, is_rare=True),
-    Question("width", ("synthdp", "width"), ("integer",), number_or_text, is_rare=True),
-    Question("bare", ("bareNumber",), ("integer", "number"), ticked=False, is_rare=True),
-    Question("resolution", ("synthdp", "resolution"), MOMENTS, choices=_SPANS, is_rare=True),
-    Question("relative_to", ("synthdp", "relative_to"), _ORDERED, is_rare=True),
-    Question("as", ("synthdp", "as"), _ORDERED, choices=("difference", "ratio"), is_rare=True),
+    FieldQuestion("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
+    FieldQuestion("bins", ("synthdp", "bins"), _ORDERED, number_or_text, is_rare=True),
+    FieldQuestion("closed", ("synthdp", "derive"), _READ, ticked=False, is_rare=True),
+    FieldQuestion("decimals", ("synthdp", "decimals"), ("number",), number_or_text, is_rare=True),
+    FieldQuestion("width", ("synthdp", "width"), ("integer",), number_or_text, is_rare=True),
+    FieldQuestion("bare", ("bareNumber",), ("integer", "number"), ticked=False, is_rare=True),
+    FieldQuestion("resolution", ("synthdp", "resolution"), MOMENTS, choices=_SPANS, is_rare=True),
+    FieldQuestion("relative_to", ("synthdp", "relative_to"), _ORDERED, is_rare=True),
+    FieldQuestion("as", ("synthdp", "as"), _ORDERED, choices=("difference", "ratio"), is_rare=True),
 )
 """All of them; what else a field may say is written as JSON."""
 
@@ -248,7 +248,7 @@ def is_ordered(kind: Mapping[str, Any] | str | None) -> bool:
     return (kind["type"] if isinstance(kind, Mapping) else kind) in _ORDERED
 
 
-def _place(each: Question, is_distance: bool) -> tuple[str, ...]:
+def _place(each: FieldQuestion, is_distance: bool) -> tuple[str, ...]:
     """Where it stands; bounds of a column that is told by its distance from another elsewhere."""
     is_bound = is_distance and each.name in ("minimum", "maximum")
     return ("synthdp", each.name) if is_bound else each.place

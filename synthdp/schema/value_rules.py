@@ -12,7 +12,7 @@ from synthdp.schema.rules.rules import Rule, is_check, parsed_rules
 from synthdp.schema.types import value_rules
 
 if TYPE_CHECKING:
-    from synthdp.schema.axes.axis import Codes
+    from synthdp.schema.axes.axis import CodeColumn
     from synthdp.schema.rules.drawing import Draw
     from synthdp.schema.rules.learnt_bounds import Limits
     from synthdp.schema.rules.system import Numbers, System
@@ -72,13 +72,13 @@ def reconciled(columns: Sequence[Column], rules: object, learnt: "Limits") -> tu
 
 def drawn_values(
     system: "System",
-    codes: "Mapping[str, Codes]",
+    codes: "Mapping[str, CodeColumn]",
     draw: "Draw",
     rng: np.random.Generator,
     given: "Numbers",
-) -> "tuple[dict[str, Ints], dict[str, Codes]]":
+) -> "tuple[dict[str, Ints], dict[str, CodeColumn]]":
     """Values that keep to all checks; see `drawing.drawn_values`."""
-    drawn: tuple[dict[str, Ints], dict[str, Codes]] = value_rules("drawing")(
+    drawn: tuple[dict[str, Ints], dict[str, CodeColumn]] = value_rules("drawing")(
         system, codes, draw, rng, given
     )
     return drawn

@@ -16,7 +16,7 @@ from synthdp.cli.shared.rescue import rescuing
 from synthdp.core.event_log import log
 from synthdp.core.reporting import Report
 from synthdp.data.asking.chunked_table import ChunkedTable
-from synthdp.data.rows import Given, header_of
+from synthdp.data.rows import OpenedTable, header_of
 from synthdp.linked.histories.history_release import HistoryRelease
 from synthdp.linked.histories.history_rows import history_rows
 from synthdp.release.run_settings import RunSettings
@@ -25,7 +25,7 @@ from synthdp.schema.open_schema import OpenSchema
 
 def run_history(
     schema: OpenSchema,
-    table: Given,
+    table: OpenedTable,
     options: RunOptions,
     settings: RunSettings,
     status: Report,

@@ -35,7 +35,7 @@ from synthdp.core.event_log import log
 from synthdp.core.files.json_files import load_json, write_json
 from synthdp.core.reporting import Report
 from synthdp.core.requests import most_rows
-from synthdp.data.rows import Given, files_of, header_of, opened_source, rows_of, zones_of
+from synthdp.data.rows import OpenedTable, files_of, header_of, opened_source, rows_of, zones_of
 from synthdp.data.tables import open_table
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
@@ -139,7 +139,7 @@ def _checked(options: RunOptions) -> CheckedTable:
 
 def _rows(
     schema: OpenSchema,
-    table: Given,
+    table: OpenedTable,
     settings: RunSettings,
     status: Report,
 ) -> Callable[[], Rows]:
@@ -153,7 +153,7 @@ def _rows(
     )
 
 
-def _opened(options: RunOptions, schema: OpenSchema) -> AbstractContextManager[Given]:
+def _opened(options: RunOptions, schema: OpenSchema) -> AbstractContextManager[OpenedTable]:
     """The table that is given, in a file or in a database."""
     if options.input is not None:
         return open_table(options.input, schema.dialect)

@@ -19,7 +19,7 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.event_log import log
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
 from synthdp.core.reporting import logged
-from synthdp.data.rows import Given, files_of, opened_source
+from synthdp.data.rows import OpenedTable, files_of, opened_source
 from synthdp.data.tables import open_table
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.registry import engine_named
@@ -156,7 +156,7 @@ def combine_command(options: CombineOptions) -> None:
     caution(synthesis.certificate["cautions"], is_said=options.json)
 
 
-def _opened(options: MeasureOptions, dialect: Dialect) -> AbstractContextManager[Given]:
+def _opened(options: MeasureOptions, dialect: Dialect) -> AbstractContextManager[OpenedTable]:
     """The table that is given, in a file or in a database."""
     if options.input is not None:
         return open_table(options.input, dialect)

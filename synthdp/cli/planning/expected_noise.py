@@ -18,7 +18,7 @@ from synthdp.cli.planning.expected_accuracy import (
 from synthdp.core.domain import Domain
 from synthdp.core.workload import Workload
 from synthdp.learning.budgets import ColumnBudget, column_budgets
-from synthdp.learning.questions import Question, questions
+from synthdp.learning.questions import LearningQuestion, questions
 from synthdp.mechanisms.auto.auto import Auto
 from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.privacy.ledger import PrivacyLedger
@@ -130,7 +130,7 @@ def _column_budgets(
 
 def expected_questions(
     schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE
-) -> tuple[Question, ...]:
+) -> tuple[LearningQuestion, ...]:
     """What learning the open columns will ask, with how much noise.
 
     Raises
@@ -205,14 +205,16 @@ def accuracy_lines(accuracy: Accuracy | None) -> list[str]:
     return [f"rows misplaced, on average: of one column {share_text(accuracy.columns)}{together}"]
 
 
-def questions_text(schema: OpenSchema, asked: Sequence[Question], *, rows: int | None) -> str:
+def questions_text(
+    schema: OpenSchema, asked: Sequence[LearningQuestion], *, rows: int | None
+) -> str:
     """What will be learnt of open columns, and what is lost in noise."""
     header, lines = questions_table(schema, asked, rows=rows)
     return f"{table(header, lines)}\n\n{ABOUT_LEARNING}"
 
 
 def questions_table(
-    schema: OpenSchema, asked: Sequence[Question], *, rows: int | None
+    schema: OpenSchema, asked: Sequence[LearningQuestion], *, rows: int | None
 ) -> tuple[list[str], list[list[str]]]:
     """Header and a line for each question."""
     other = {column.name: column.other for column in schema.open_columns}
@@ -225,7 +227,7 @@ def questions_table(
     )
 
 
-def _question_row(question: Question, other: str, rows: int | None) -> list[str]:
+def _question_row(question: LearningQuestion, other: str, rows: int | None) -> list[str]:
     noise = f"{question.sigma:.4g}" + (" (Laplace scale)" if question.is_tree else "")
     least = question.least_records
     if least is None:

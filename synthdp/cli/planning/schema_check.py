@@ -32,7 +32,7 @@ from synthdp.cli.planning.schema_findings import (
 from synthdp.cli.planning.screen import worst_findings, worst_noise
 from synthdp.core.errors import ParameterError
 from synthdp.inference.graphical.possible_rows import check_possible
-from synthdp.learning.questions import Question
+from synthdp.learning.questions import LearningQuestion
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.release.settings import DOMAIN_SHARE, checked_share
@@ -147,7 +147,7 @@ def _contents(schema: OpenSchema) -> dict[str, Any]:
 def _expectation(
     schema: OpenSchema,
     ledger: PrivacyLedger,
-    asked: Sequence[Question],
+    asked: Sequence[LearningQuestion],
     rows: int | None,
     domain_share: float,
 ) -> tuple[dict[str, Any], list[str], list[str]]:
@@ -214,7 +214,7 @@ def _noise_title(ledger: PrivacyLedger, rows: int | None) -> str:
     return f"noise to expect at epsilon {ledger.epsilon:g}, delta {ledger.delta:g}{whose}{guess}:"
 
 
-def _question_facts(question: Question, rows: int | None) -> dict[str, Any]:
+def _question_facts(question: LearningQuestion, rows: int | None) -> dict[str, Any]:
     """One question as plain JSON values."""
     least = question.least_records
     return {

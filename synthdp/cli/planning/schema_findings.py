@@ -14,7 +14,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.workload import MAX_DEFAULT_CELLS
 from synthdp.inference.engines.direct import DirectEngine
 from synthdp.learning.budgets import is_gaussian, takes_thresholds
-from synthdp.learning.questions import Question
+from synthdp.learning.questions import LearningQuestion
 from synthdp.privacy.private_table import MAX_CELLS
 from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.schema.columns.column import Column
@@ -219,7 +219,7 @@ def _of_learning(schema: OpenSchema, domain_share: float) -> Iterator[Finding]:
             )
 
 
-def question_findings(asked: Iterable[Question], rows: int | None) -> Iterator[Finding]:
+def question_findings(asked: Iterable[LearningQuestion], rows: int | None) -> Iterator[Finding]:
     """What a guess of the number of rows is too small for."""
     for question in asked:
         least = question.least_records

@@ -10,7 +10,7 @@ from synthdp.cli.planning.expected_noise import (
     noise_rows,
     questions_table,
 )
-from synthdp.learning.questions import Question
+from synthdp.learning.questions import LearningQuestion
 from synthdp.report.texts.listing import shortened_table, wrapped
 from synthdp.schema.open_schema import OpenSchema
 
@@ -44,7 +44,7 @@ def worst_findings(lines: Sequence[str], *, n_tables: int) -> str:
 
 def worst_noise(
     schema: OpenSchema,
-    asked: Sequence[Question],
+    asked: Sequence[LearningQuestion],
     columns: Mapping[str, ExpectedNoise],
     accuracy: Accuracy | None,
     *,

@@ -11,7 +11,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
 from synthdp.schema.columns.column import code_dtype
 
-Codes = NDArray[np.integer[Any]]
+CodeColumn = NDArray[np.integer[Any]]
 
 
 @final
@@ -29,7 +29,7 @@ class CodedTable:
 
     domain: Domain
     """Names and numbers of levels."""
-    columns: tuple[Codes, ...]
+    columns: tuple[CodeColumn, ...]
     """For each attribute a contiguous 1-D array of codes ``0 .. size - 1`` in the smallest
     unsigned type that holds the *declared* size, all of one length.
     """
@@ -61,7 +61,7 @@ class CodedTable:
         return f"<CodedTable of {len(self.domain)} columns>"
 
 
-def checked_codes(codes: Codes, name: str, size: int) -> Codes:
+def checked_codes(codes: CodeColumn, name: str, size: int) -> CodeColumn:
     """One column of codes, contiguous and in its smallest type; raises `ParameterError` if they do
     not fit.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.data.codes.coded_table import CodedTable, Codes
+from synthdp.data.codes.coded_table import CodeColumn, CodedTable
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
@@ -18,7 +18,7 @@ from synthdp.schema.words.grid_intervals import Ints
 
 
 def decode(
-    codes: Sequence[Codes] | Codes,
+    codes: Sequence[CodeColumn] | CodeColumn,
     schema: Schema,
     rng: np.random.Generator,
     *,
@@ -70,7 +70,7 @@ def decode(
 
 
 def _decoded(
-    codes: Mapping[str, Codes],
+    codes: Mapping[str, CodeColumn],
     schema: Schema,
     rng: np.random.Generator,
     *,
@@ -118,7 +118,7 @@ def _decoded(
 def _drawn(
     column: Column,
     axis: Axis,
-    codes: Mapping[str, Codes],
+    codes: Mapping[str, CodeColumn],
     rng: np.random.Generator,
     rows: NDArray[np.intp] | slice,
 ) -> Ints:

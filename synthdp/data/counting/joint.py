@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from synthdp.data.counting.covering import Axes
 
-Codes: TypeAlias = NDArray[np.integer[Any]]
+CodeColumn: TypeAlias = NDArray[np.integer[Any]]
 
 BLOCK_ROWS = 2**17
 """Rows whose cells are numbered at a time: the numbers stay in the processor's cache."""
@@ -32,7 +32,9 @@ class JointCounter:
         How many rows there are, for there may be no columns.
     """
 
-    def __init__(self, columns: Mapping[int, Codes], shape: Sequence[int], n_rows: int) -> None:
+    def __init__(
+        self, columns: Mapping[int, CodeColumn], shape: Sequence[int], n_rows: int
+    ) -> None:
         self.columns, self.shape, self.n_rows = columns, shape, n_rows
         self._narrow = np.empty(min(BLOCK_ROWS, n_rows), np.uint16)
         self._ones = np.empty(0, np.int32)
@@ -51,14 +53,14 @@ class JointCounter:
         size = prod(shape)
         # So the passes over the table never cost more than those over the rows.
         step = max(CHUNK_ROWS, size)  # adding up a chunk costs one pass over the table
-        cells: Codes = np.empty(min(step, self.n_rows), np.int32 if size < 2**31 else np.int64)
+        cells: CodeColumn = np.empty(min(step, self.n_rows), np.int32 if size < 2**31 else np.int64)
         total = self._counted(axes, shape, 0, cells)
         for start in range(step, self.n_rows, step):
             total += self._counted(axes, shape, start, cells[: self.n_rows - start])
         return total.reshape(shape)
 
     def _counted(
-        self, axes: Axes, shape: Sequence[int], start: int, cells: Codes
+        self, axes: Axes, shape: Sequence[int], start: int, cells: CodeColumn
     ) -> NDArray[np.signedinteger[Any]]:
         """Count as many rows as there is room for cells, from ``start`` on."""
         for place in range(0, len(cells), BLOCK_ROWS):
@@ -77,7 +79,7 @@ class JointCounter:
             else self._histogram(cells, size)
         )
 
-    def _histogram(self, cells: Codes, size: int) -> NDArray[np.signedinteger[Any]]:
+    def _histogram(self, cells: CodeColumn, size: int) -> NDArray[np.signedinteger[Any]]:
         """As `numpy.bincount`, in half the time: that one copies the numbers, and looks for the
         largest before.
         """
@@ -91,14 +93,14 @@ class JointCounter:
 
 
 def _number(
-    columns: Sequence[Codes], shape: Sequence[int], narrow: NDArray[np.uint16], out: Codes
+    columns: Sequence[CodeColumn], shape: Sequence[int], narrow: NDArray[np.uint16], out: CodeColumn
 ) -> None:
     """Write into ``out`` which cell of the table each row lies in; in ``narrow`` while the numbers
     fit there.
     """
     size = shape[0]
     # Sixteen bits as long as they do: less memory to go through.
-    cells: Codes = narrow if size < 2**16 else out
+    cells: CodeColumn = narrow if size < 2**16 else out
     cells[...] = columns[0]
     for column, levels in zip(columns[1:], shape[1:], strict=True):
         size *= levels

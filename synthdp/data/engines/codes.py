@@ -25,7 +25,7 @@ import pandas as pd
 
 from synthdp.core.errors import SchemaError
 from synthdp.data.engines.comparisons import (
-    Codes,
+    CodesByValue,
     Lookup,
     are_successive,
     chosen,
@@ -321,12 +321,12 @@ def _of_fraction(column: Column, rule: Levels, held: EngineColumn) -> nw.Expr:
     return _searched(column, held, _codes(column, numbers))
 
 
-def _codes(column: Column, values: Sequence[Any]) -> Codes:
+def _codes(column: Column, values: Sequence[Any]) -> CodesByValue:
     """What the codec makes of some public values."""
     return dict(zip(values, column.encode(pd.Series(values, dtype=object)).tolist(), strict=True))
 
 
-def _looked_up(column: Column, held: EngineColumn, codes: Codes) -> Lookup:
+def _looked_up(column: Column, held: EngineColumn, codes: CodesByValue) -> Lookup:
     """Values by equality with public ones."""
     by_engine = held.engine == "polars"
     _check_cases(
@@ -338,7 +338,7 @@ def _looked_up(column: Column, held: EngineColumn, codes: Codes) -> Lookup:
     return Lookup(held.values, codes, int(column.unknown_code), by_engine)
 
 
-def _searched(column: Column, held: EngineColumn, codes: Codes) -> nw.Expr:
+def _searched(column: Column, held: EngineColumn, codes: CodesByValue) -> nw.Expr:
     """Numbers by comparison with public ones."""
     _check_cases(column, held, len(codes))
     return searched(

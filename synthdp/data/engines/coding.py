@@ -13,7 +13,7 @@ import numpy as np
 from synthdp.core.errors import SourceError
 from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.engines.codes import code_of, lookup_of
-from synthdp.data.engines.comparisons import Codes
+from synthdp.data.engines.comparisons import CodesByValue
 from synthdp.data.engines.engine_frame import AROUND, GIVEN, EngineFrame
 from synthdp.data.engines.engine_source import EngineSource
 from synthdp.data.engines.engines import KEEP_TABLES, Engine, unnested
@@ -119,7 +119,7 @@ def _looked_up(
     return frame.rows.select(chosen), ", ".join(codes), " ".join(joins)
 
 
-def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
+def _joined(name: str, given: str, codes: CodesByValue, *, is_text: bool) -> tuple[str, str]:
     """A code by joins with public values: whole numbers, or texts that are told by their bytes."""
     given = (
         given if is_text else f"TRY_CAST({given} AS BIGINT)"
@@ -137,7 +137,7 @@ def _joined(name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str,
     return ", ".join(f"{name}_{turn}.code" for turn in range(len(keys))), " ".join(joins)
 
 
-def _in_json(_name: str, given: str, codes: Codes, *, is_text: bool) -> tuple[str, str]:
+def _in_json(_name: str, given: str, codes: CodesByValue, *, is_text: bool) -> tuple[str, str]:
     """A code by the keys of a constant, which Postgres searches by halving, by their bytes."""
     quoted = (
         json.dumps({str(value): code for value, code in codes.items()})

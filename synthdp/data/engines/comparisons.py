@@ -12,7 +12,7 @@ _BLOCK = 16
 """Values, or blocks of values, that are tried one after the other."""
 
 
-Codes: TypeAlias = Mapping[Any, int]
+CodesByValue: TypeAlias = Mapping[Any, int]
 """Codes of public values."""
 
 
@@ -23,7 +23,7 @@ class Lookup:
 
     values: nw.Expr
     """Texts or whole numbers."""
-    codes: Codes
+    codes: CodesByValue
     """Codes of the public ones."""
     unknown: int
     """The code of all others, but for missing ones."""

@@ -27,7 +27,7 @@ from synthdp.data.engines.engines import (
 )
 from synthdp.data.frames.containers import opened
 
-Family: TypeAlias = Literal[
+FrameLibrary: TypeAlias = Literal[
     "integer", "float", "text", "boolean", "date", "datetime", "time", "other"
 ]
 """What the types of an engine have in common, as far as values of a schema are read from them."""
@@ -69,12 +69,14 @@ class EngineColumn:
     engine: Engine
 
     @property
-    def family(self) -> Family:
+    def family(self) -> FrameLibrary:
         """What its type has in common with others."""
         dtype = self.dtype
         if dtype.is_numeric():
             return "integer" if dtype.is_integer() else "float"
-        families: dict[Any, Family] = dict.fromkeys((nw.String, nw.Categorical, nw.Enum), "text")
+        families: dict[Any, FrameLibrary] = dict.fromkeys(
+            (nw.String, nw.Categorical, nw.Enum), "text"
+        )
         families |= {nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime"}
         if self.engine in HAVE_TIMES:
             families[nw.Time] = "time"

@@ -18,9 +18,9 @@ from synthdp.core.event_log import log
 from synthdp.data.engines.engine_frame import EngineFrame, collected
 from synthdp.data.engines.engines import Engine, new_name
 
-Rows: TypeAlias = nw.LazyFrame[Any]
+LazyRows: TypeAlias = nw.LazyFrame[Any]
 
-_Kept: TypeAlias = tuple[Rows, Callable[[], object]]
+_Kept: TypeAlias = tuple[LazyRows, Callable[[], object]]
 """What is kept, and what forgets it."""
 
 Select: TypeAlias = Callable[[str], str]
@@ -29,7 +29,7 @@ Select: TypeAlias = Callable[[str], str]
 
 def kept(
     frame: EngineFrame,
-    rows: Callable[[], Rows],
+    rows: Callable[[], LazyRows],
     what: str,
     *,
     select: Select = "SELECT * FROM {} AS given".format,
@@ -73,13 +73,13 @@ def quietly(forget: Callable[[], object]) -> None:
 
 
 def _in_polars(
-    _frame: EngineFrame, rows: Rows, _select: Select, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: LazyRows, _select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     return collected(rows).lazy(), lambda: None
 
 
 def _in_duckdb(
-    _frame: EngineFrame, rows: Rows, select: Select, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: LazyRows, select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     view, table = new_name(), new_name()
     given = nw.to_native(rows)
@@ -89,7 +89,7 @@ def _in_duckdb(
 
 
 def _in_postgres(
-    frame: EngineFrame, rows: Rows, select: Select, types: Mapping[str, str] | None
+    frame: EngineFrame, rows: LazyRows, select: Select, types: Mapping[str, str] | None
 ) -> _Kept:
     """In a temporary table; where none can be made, the query that would fill it is a part of all
     others.
@@ -135,19 +135,19 @@ def _in_postgres(
 
 
 def _in_spark(
-    _frame: EngineFrame, rows: Rows, _select: Select, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: LazyRows, _select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     persisted = nw.to_native(rows).persist()
     return nw.from_native(persisted), persisted.unpersist
 
 
 def _nowhere(
-    _frame: EngineFrame, rows: Rows, _select: Select, _types: Mapping[str, str] | None
+    _frame: EngineFrame, rows: LazyRows, _select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
     return rows, lambda: None
 
 
-_WAYS: Mapping[Engine, Callable[[EngineFrame, Rows, Select, Mapping[str, str] | None], _Kept]] = {
+_WAYS: Mapping[Engine, Callable[[EngineFrame, LazyRows, Select, Mapping[str, str] | None], _Kept]] = {
     "polars": _in_polars, "duckdb": _in_duckdb, "postgres": _in_postgres, "pyspark": _in_spark,
     "sqlite": _nowhere, "ibis": _nowhere,
 }  # fmt: skip

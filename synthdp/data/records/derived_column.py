@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.data.codes.coded_table import CodedTable, Codes
+from synthdp.data.codes.coded_table import CodeColumn, CodedTable
 
 BLOCK_ROWS = 2**16
 """Rows whose sums are held at a time."""
@@ -68,7 +68,7 @@ class DerivedColumn:
                 f"derived column {self.name!r}: give a 64-bit integer for each code, and increasing edges"
             )
 
-    def codes(self, table: CodedTable) -> Codes:
+    def codes(self, table: CodedTable) -> CodeColumn:
         """The level of each row, shape ``(n_rows,)``."""
         columns = dict(zip(table.domain.attributes, table.columns, strict=True))
         codes = np.empty(len(table.columns[0]), np.min_scalar_type(self.size - 1))

@@ -19,7 +19,7 @@ from synthdp.inference.graphical.tree_completion import complete_records
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
 from synthdp.inference.jobs import thread_count
-from synthdp.inference.model import FitStatus, Model, State, Wanted, check_given, check_slice
+from synthdp.inference.model import FitStatus, LevelWeights, Model, State, check_given, check_slice
 from synthdp.inference.saving import tables_from_state
 from synthdp.inference.trees.junction_tree import JunctionTree, fit_bytes
 
@@ -116,7 +116,7 @@ class MarkovRandomField(Model):
         return tuple(compact(drawn[name], self.domain[name]) for name in self.domain.attributes)
 
     def sample_where(
-        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+        self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
         check_rows(self.domain, n_rows)

@@ -22,7 +22,7 @@ from synthdp.inference.known.fitting import raked
 from synthdp.inference.known.implied_rules import implied_rules
 from synthdp.inference.known.rounding import counts_of, rounded
 from synthdp.inference.known.row_repair import repaired
-from synthdp.inference.model import Model, State, Wanted, check_slice
+from synthdp.inference.model import LevelWeights, Model, State, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 
@@ -128,7 +128,7 @@ class KnownTotalsModel(Model):
         )
 
     def known_check(
-        self, codes: Codes, wanted: Mapping[str, Wanted], why_not: str = ""
+        self, codes: Codes, wanted: Mapping[str, LevelWeights], why_not: str = ""
     ) -> TotalsCheck:
         """How rows compare with the known marginals; see `Model.known_check`."""
         within = {} if why_not else self._within(wanted)
@@ -144,7 +144,7 @@ class KnownTotalsModel(Model):
             why=why_not or "they say nothing of the slice alone",
         )
 
-    def _within(self, wanted: Mapping[str, Wanted]) -> dict[int, KnownMarginal]:
+    def _within(self, wanted: Mapping[str, LevelWeights]) -> dict[int, KnownMarginal]:
         """By number the known marginals of all restricted attributes, where each group of levels is
         wanted whole or not at all: what they have there is known of the slice.
         """
@@ -188,7 +188,7 @@ class KnownTotalsModel(Model):
         return self._inner.complete(given, seed=seed)
 
     def sample_where(
-        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+        self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
         """Draw records of a slice that have what is known of it; see `Model.sample_where`."""
         columns = self._inner.sample_where(wanted, n_rows, seed=seed)

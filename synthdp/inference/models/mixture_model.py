@@ -16,7 +16,7 @@ from synthdp.core.many_cliques import blocks_of
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, Codes, Column, IntArray, compact
 from synthdp.inference.jobs import thread_count
-from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
+from synthdp.inference.model import FitStatus, LevelWeights, Model, State, check_slice
 from synthdp.inference.products.array_backend import ArrayBackend
 from synthdp.inference.products.product_components import ProductComponents, attribute_rows
 from synthdp.inference.rows.constraint_repair import RowRules
@@ -182,7 +182,7 @@ class MixtureModel(Model):
         return members
 
     def sample_where(
-        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+        self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`.
 

@@ -24,7 +24,7 @@ from synthdp.inference.engine import FitProblem
 from synthdp.inference.graphical.markov_random_field import MarkovRandomField
 from synthdp.inference.graphical.tree_marginals import TreeMarginals
 from synthdp.inference.graphical.tree_sampling import sample_tree
-from synthdp.inference.model import FitStatus, Model, State, Wanted, check_slice
+from synthdp.inference.model import FitStatus, LevelWeights, Model, State, check_slice
 from synthdp.inference.models.pseudo_slices import drawn_given, field_of, moved_inside, some_of
 from synthdp.inference.models.row_network import RowNetwork
 from synthdp.inference.possible_cells import possible_cells
@@ -220,7 +220,7 @@ class PseudoMarginalModel(Model):
         )
 
     def sample_where(
-        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+        self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
         """Draw records of a slice: exactly if the regions make a tree, else nearly
         (`pseudo_slices`).

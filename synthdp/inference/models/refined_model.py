@@ -12,7 +12,7 @@ from synthdp.core.factor import Factor
 from synthdp.core.measurement import Coarsening
 from synthdp.core.requests import check_cliques, seeded
 from synthdp.inference.arrays import Array, Codes, compact
-from synthdp.inference.model import Model, State, Wanted, check_given, check_slice
+from synthdp.inference.model import LevelWeights, Model, State, check_given, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
 from synthdp.inference.value_drawing import draw_values
 
@@ -122,7 +122,7 @@ class RefinedModel(Model):
         return tuple(columns)
 
     def sample_where(
-        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+        self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
         """Draw records of a slice as exactly as the coarse model does; see `Model.sample_where`.
 

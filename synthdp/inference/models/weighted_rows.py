@@ -16,7 +16,14 @@ from synthdp.core.factor import Factor
 from synthdp.core.requests import check_cliques, check_rows, seeded
 from synthdp.inference.arrays import Array, CodeColumn, Codes, IntArray, cell_counts, compact
 from synthdp.inference.jobs import thread_count
-from synthdp.inference.model import FitStatus, Model, State, Wanted, check_columns, check_slice
+from synthdp.inference.model import (
+    FitStatus,
+    LevelWeights,
+    Model,
+    State,
+    check_columns,
+    check_slice,
+)
 from synthdp.inference.models.public_support import SupportReport
 from synthdp.inference.rows.constraint_repair import RowRules
 from synthdp.inference.rows.partial_records import (
@@ -139,7 +146,7 @@ class WeightedRowsModel(Model):
         return complete_from_rows(self._columns, self._weights, given, rules=self._rules, seed=seed)
 
     def sample_where(
-        self, wanted: Mapping[str, Wanted], n_rows: int, *, seed: int | None = None
+        self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`.
 

@@ -21,7 +21,7 @@ column and two thousand columns) and the attribute's position, which decide ties
 """
 
 
-class Part(NamedTuple):
+class Component(NamedTuple):
     """A connected part of the core, and what eliminating it gives."""
 
     graph: Graph
@@ -41,7 +41,7 @@ class Triangulation:
     """For each attribute that is not in the core, in the order of elimination, its neighbours
     then.
     """
-    parts: dict[int, Part]
+    parts: dict[int, Component]
     """The parts of the core, by their lowest attribute."""
     cliques: tuple[int, ...]
     """Maximal cliques of the whole, lowest first."""
@@ -131,7 +131,7 @@ def connected_parts(sets: AttributeSets, graph: Graph) -> list[Graph]:
     return parts
 
 
-def eliminate(sets: AttributeSets, graph: Graph) -> Part:
+def eliminate(sets: AttributeSets, graph: Graph) -> Component:
     """The better one of two greedy eliminations of a connected graph.
 
     They are by least fill and by smallest clique: both are standard, neither is always better
@@ -143,7 +143,7 @@ def eliminate(sets: AttributeSets, graph: Graph) -> Part:
     return part
 
 
-def eliminate_within(sets: AttributeSets, graph: Graph, *, max_cells: float) -> Part | None:
+def eliminate_within(sets: AttributeSets, graph: Graph, *, max_cells: float) -> Component | None:
     """The same; None, and sooner, if it has more cells than allowed."""
     by_fill = _eliminate_by_fill(sets, graph, max_cells)
     # The second way need only be tried as long as it is better than the first.
@@ -151,7 +151,7 @@ def eliminate_within(sets: AttributeSets, graph: Graph, *, max_cells: float) -> 
     return _eliminate_by_size(sets, graph, most) or by_fill
 
 
-def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> Part | None:
+def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> Component | None:
     """Least weight of the edges to add first, then smallest clique, then first in the domain."""
     bits, weight = sets.bits, sets.weight
     graph = dict(whole)
@@ -212,7 +212,7 @@ def _rank(fill: int, size: int, bit: int) -> int:
     return (fill << _TIES) + (size << _POSITION_BITS) + bit.bit_length() - 1
 
 
-def _eliminate_by_size(sets: AttributeSets, whole: Graph, max_cells: float) -> Part | None:
+def _eliminate_by_size(sets: AttributeSets, whole: Graph, max_cells: float) -> Component | None:
     """Fewest cells of the clique that elimination forms first, then first in the domain."""
     bits, n_cells = sets.bits, sets.n_cells
     graph = dict(whole)
@@ -254,6 +254,6 @@ class _Kept:
         self._boundaries.add(boundary)
         return self._total <= self._max_cells
 
-    def part(self) -> Part:
+    def part(self) -> Component:
         """What was kept."""
-        return Part(graph=self._graph, cliques=tuple(self._cliques), n_cells=self._total)
+        return Component(graph=self._graph, cliques=tuple(self._cliques), n_cells=self._total)

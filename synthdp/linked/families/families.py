@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.data.codes.coded_table import Codes
 from synthdp.data.codes.decoding import decode
 from synthdp.data.records.codec import encode
 from synthdp.inference.arrays import CodeColumn
@@ -39,7 +38,7 @@ class DrawnRows:
 
     frame: pd.DataFrame
     """Values of the table's own columns."""
-    codes: Mapping[str, Codes]
+    codes: Mapping[str, CodeColumn]
     """Of attributes of ancestors and of its own, each of shape ``(n_rows,)``."""
     numbers: Numbers
     """Values, as numbers, of the attributes that checks are on."""
@@ -146,7 +145,7 @@ class _Drawing:
     def __init__(
         self,
         view: LinkedView,
-        ancestors: Mapping[str, Codes],
+        ancestors: Mapping[str, CodeColumn],
         numbers: Numbers,
         n_rows: int,
         *,
@@ -209,7 +208,7 @@ class _Drawing:
         fitted: FittedView,
         rows: Ints,
         other: Ints,
-        conditions: Mapping[str, Codes],
+        conditions: Mapping[str, CodeColumn],
         rng: np.random.Generator,
     ) -> None:
         """Values of some rows, such that they keep to checks with their ancestors and siblings."""
@@ -305,7 +304,9 @@ def completed_children(
     partial = rows.partial()
     n_rows = len(rows.frame)
     schema = view.schema
-    codes: dict[str, Codes] = {each: parents.codes[each][rows.parents] for each in view.ancestors}
+    codes: dict[str, CodeColumn] = {
+        each: parents.codes[each][rows.parents] for each in view.ancestors
+    }
     if schema is not None:
         codes |= {name: np.zeros(n_rows, schema[name].dtype) for name in view.drawn}
     if partial is not None:
@@ -358,7 +359,7 @@ def _rest_drawn(
     fitted: FittedView,
     rows: Ints,
     position: int,
-    codes: Mapping[str, Codes],
+    codes: Mapping[str, CodeColumn],
     unknown: Collection[str],
     seed: np.random.SeedSequence,
 ) -> dict[str, CodeColumn]:

@@ -35,8 +35,8 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.schema.schema import Schema
 
 Given = Mapping[str, CodeColumn]
-Wanted = Mapping[str, NDArray[np.bool_]]
-Group = tuple[NDArray[np.intp], Wanted]
+LevelMasks = Mapping[str, NDArray[np.bool_]]
+Group = tuple[NDArray[np.intp], LevelMasks]
 """Places of rows, and for attributes which levels these may have."""
 
 MAX_CELLS = 2**20

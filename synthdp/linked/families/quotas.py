@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.data.codes.coded_table import Codes
+from synthdp.data.codes.coded_table import CodeColumn
 from synthdp.linked.families.fitted_view import Group
 from synthdp.linked.package.limits import limits_of
 from synthdp.linked.package.linked_table import LinkedTable
@@ -64,7 +64,7 @@ class Quotas:
             for number, kind in enumerate(kinds)
         ]
 
-    def add(self, parents: Ints, codes: Mapping[str, Codes], rows: Ints) -> None:
+    def add(self, parents: Ints, codes: Mapping[str, CodeColumn], rows: Ints) -> None:
         """Take the rows that were drawn, one a parent."""
         for name, limits in self._limits.items():
             self._met[name][:, parents] += limits.met[:, codes[name][rows]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from synthdp.core.domain import Domain
 from synthdp.core.grid import Grid
 from synthdp.data.asking.sensitive import Sensitive
-from synthdp.data.codes.coded_table import CodedTable, Codes
+from synthdp.data.codes.coded_table import CodeColumn, CodedTable
 from synthdp.data.records.held_columns import HeldFrequencies
 from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource
@@ -172,7 +172,7 @@ class FamilyRows(Sensitive):
         self._held = held
         self.n_rows = len(parents)
         self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
-        self.codes: dict[str, Codes] = {}
+        self.codes: dict[str, CodeColumn] = {}
         if not table.is_open:
             self.encode(table)
 
@@ -227,7 +227,7 @@ class FamilyRows(Sensitive):
         counts = np.bincount(child.parents, minlength=self.n_rows)
         self.codes[child.table.count] = counts.astype(np.min_scalar_type(child.table.max_children))
 
-    def with_ancestors(self) -> dict[str, Codes]:
+    def with_ancestors(self) -> dict[str, CodeColumn]:
         """Codes of its columns and of those of the tables above, row by row."""
         ancestors = {} if self.parent is None else self.parent.with_ancestors()
         return {name: codes[self.parents] for name, codes in ancestors.items()} | self.codes

@@ -32,7 +32,7 @@ from synthdp.linked.package.view_rules import rules_of
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.schema import Schema
 
-Codes = NDArray[np.integer[Any]]
+CodeColumn = NDArray[np.integer[Any]]
 Ints = NDArray[np.integer[Any]]
 
 MAX_GRID = 2**14
@@ -106,7 +106,7 @@ class LinkedView:
         has_positions = self.is_later and self.table.order is not None and self._n_positions > 1
         return f"place among {self.name}" if has_positions else None
 
-    def position_codes(self, positions: Ints, counts: Ints) -> Codes:
+    def position_codes(self, positions: Ints, counts: Ints) -> CodeColumn:
         """Codes of `position` of rows before which so many come, at least one, of so many of their
         parent.
         """
@@ -126,8 +126,8 @@ class LinkedView:
         return np.asarray((positions / np.maximum(counts, 1)) * self._n_positions - 0.5)
 
     def sibling_codes(
-        self, codes: Mapping[str, Codes], rows: NDArray[np.intp], positions: Ints, counts: Ints
-    ) -> dict[str, Codes]:
+        self, codes: Mapping[str, CodeColumn], rows: NDArray[np.intp], positions: Ints, counts: Ints
+    ) -> dict[str, CodeColumn]:
         """Codes of the positions of some rows, and of their siblings; first rows have none.
 
         Parameters

@@ -21,7 +21,7 @@ from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import listed
 from synthdp.schema.words.with_columns import with_columns
 
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 _FORMS = 'give a DataFrame, a Series, a dict of lists such as {"age": [34, 71]}, or a list of dicts'
 
@@ -69,7 +69,7 @@ class GivenRows:
         checks = self.schema.checks
         return [] if checks is None else [name for name in checks.columns if name in self.known]
 
-    def alike(self, names: Iterable[str]) -> list[tuple[list[str], Rows]]:
+    def alike(self, names: Iterable[str]) -> list[tuple[list[str], RowNumbers]]:
         """The rows in groups that have the same of some columns given: the names of these, and the
         rows.
         """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 from synthdp.core.errors import CautionWarning, ParameterError
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
-from synthdp.data.rows import Given, GivenTable, header_of, rows_of
+from synthdp.data.rows import GivenTable, OpenedTable, header_of, rows_of
 from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.release import Release
@@ -119,7 +119,7 @@ class SiteRelease:
         self.release = Release(schema=plan.schema, settings=self._settings, stated=stated)
 
     def rows(
-        self, source: Given, *, dialect: str | Mapping[str, Any] | None = None
+        self, source: OpenedTable, *, dialect: str | Mapping[str, Any] | None = None
     ) -> Callable[[], Rows]:
         """What reads the rows of an opened table when it is called; all else is checked now."""
         schema = as_schema(self._plan.schema, dialect=dialect)

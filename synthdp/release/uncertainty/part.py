@@ -24,7 +24,7 @@ MAX_CELLS = 1 << 16
 
 @final
 @dataclass(frozen=True)
-class Part:
+class ColumnSubset:
     """Some columns of a table."""
 
     schema: Schema
@@ -37,7 +37,7 @@ class Part:
     @classmethod
     def for_columns(
         cls, schema: Schema, measurements: Sequence[LinearMeasurement], columns: Sequence[str]
-    ) -> "Part":
+    ) -> "ColumnSubset":
         """What a release says of some columns."""
         relatives = schema.relatives
         if relatives is not None:

@@ -15,7 +15,7 @@ from synthdp.inference.model import Model
 from synthdp.release.drawing.draw import drawn_table
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.release.uncertainty.combining import N_CENTRES
-from synthdp.release.uncertainty.part import Part
+from synthdp.release.uncertainty.part import ColumnSubset
 from synthdp.release.uncertainty.refitting import refits
 from synthdp.schema.schema import Schema
 
@@ -59,7 +59,7 @@ class ReplicateTables:
         schema: Schema,
         measurements: Sequence[LinearMeasurement],
         fits: Fits,
-        engine_of: Callable[[Part], Engine],
+        engine_of: Callable[[ColumnSubset], Engine],
         m: int,
         n_rows: int,
         seed: int | None,
@@ -95,7 +95,7 @@ class ReplicateTables:
         """Tables of some columns, fitted to the measurements of these columns alone."""
         # Questions come in any order of columns, and a fit takes seconds.
         if (key := frozenset(columns)) not in self._parts:
-            part = Part.for_columns(self._schema, self._measurements, columns)
+            part = ColumnSubset.for_columns(self._schema, self._measurements, columns)
             fits = refits(
                 part.schema.domain,
                 part.measurements,

@@ -24,7 +24,7 @@ from synthdp.report.metrics.marginal_error import total_variation
 from synthdp.report.metrics.read_table import ReadTable, batches
 from synthdp.schema.columns.column import code_dtype
 
-Codes: TypeAlias = NDArray[Any]
+CodeColumn: TypeAlias = NDArray[Any]
 Scores: TypeAlias = dict[Clique, tuple[str, float]]
 
 KS, TV, CORRELATION, CONTINGENCY = (
@@ -121,7 +121,9 @@ def _shape_of_levels(name: str, real: ReadTable, synthetic: ReadTable) -> float:
     return 1 - total_variation(left, right) if left.any() and right.any() else float("nan")
 
 
-def _written(name: str, real: ReadTable, synthetic: ReadTable) -> tuple[int, Codes, Codes]:
+def _written(
+    name: str, real: ReadTable, synthetic: ReadTable
+) -> tuple[int, CodeColumn, CodeColumn]:
     """The codes of a column of levels in both tables, where values that are no level have own ones,
     and how many codes there are.
     """
@@ -191,12 +193,12 @@ def _trends_of_levels(real: ReadTable, synthetic: ReadTable, pairs: Sequence[Cli
 
 def _discrete(
     real: ReadTable, synthetic: ReadTable
-) -> tuple[dict[str, Codes], dict[str, Codes], dict[str, int]]:
+) -> tuple[dict[str, CodeColumn], dict[str, CodeColumn], dict[str, int]]:
     """The codes of columns in both tables, and how many there are. Numbers lie in bins of their own
     table, as SDMetrics cuts them: from 1 to 10, and in 11 what is missing and the largest one.
     """
-    here: dict[str, Codes] = {}
-    there: dict[str, Codes] = {}
+    here: dict[str, CodeColumn] = {}
+    there: dict[str, CodeColumn] = {}
     sizes: dict[str, int] = {}
     for column in real.schema.table_columns:
         name = column.name
@@ -212,11 +214,11 @@ def _discrete(
     return here, there, sizes
 
 
-def _cut(numbers: NDArray[np.float64]) -> Codes:
+def _cut(numbers: NDArray[np.float64]) -> CodeColumn:
     return np.digitize(numbers, np.histogram_bin_edges(numbers[~np.isnan(numbers)], bins=N_BINS))
 
 
-def _coded(columns: Mapping[str, Codes], domain: Domain) -> CodedTable:
+def _coded(columns: Mapping[str, CodeColumn], domain: Domain) -> CodedTable:
     return CodedTable(
         domain,
         tuple(columns[name].astype(code_dtype(domain[name])) for name in domain.attributes),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from synthdp.schema.words.grid_intervals import Ints
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.integer[Any]]
+CodeColumn = NDArray[np.integer[Any]]
 
 
 class Axis(Protocol):
@@ -165,13 +165,15 @@ class Axis(Protocol):
     def with_decimals(self, decimals: int) -> Any:
         """The column with other decimals."""
 
-    def draw(self, codes: Codes, rng: np.random.Generator, parts: Sequence[Codes] = ()) -> Ints:
+    def draw(
+        self, codes: CodeColumn, rng: np.random.Generator, parts: Sequence[CodeColumn] = ()
+    ) -> Ints:
         """A grid point for each code, and for the codes of its parts."""
 
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
         """A grid point between each two of one bin."""
 
-    def is_missing(self, codes: Codes) -> NDArray[np.bool_]:
+    def is_missing(self, codes: CodeColumn) -> NDArray[np.bool_]:
         """Whether each code stands for no value."""
 
     def values_at(self, points: Ints, missing: NDArray[np.bool_]) -> pd.Series:

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
-from synthdp.schema.axes.axis import Axis, Codes
+from synthdp.schema.axes.axis import Axis, CodeColumn
 from synthdp.schema.axes.bin_shape import Shape
 from synthdp.schema.axes.gaps import with_gaps_filled
 from synthdp.schema.axes.monotone import followed
@@ -563,12 +563,12 @@ class BinnedColumn(Column):
     def _is_even(self) -> bool:
         return self._pieces is None and self.kept is None and self._heaps is None
 
-    def _bins_of(self, codes: Codes) -> Codes:
+    def _bins_of(self, codes: CodeColumn) -> CodeColumn:
         """The bin of each code; any where the value is missing."""
         return codes if self.required else np.minimum(codes, self.n_levels - 1)
 
     def draw(
-        self, codes: Codes, rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+        self, codes: CodeColumn, rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
     ) -> Ints:
         """A grid point for each code, from its bin; any point where the value is missing."""
         bins = self._bins_of(codes)
@@ -586,15 +586,15 @@ class BinnedColumn(Column):
             else self._intervals.draw_between(lows, highs, rng)
         )
 
-    def is_missing(self, codes: Codes) -> NDArray[np.bool_]:
+    def is_missing(self, codes: CodeColumn) -> NDArray[np.bool_]:
         """Whether each code stands for no value."""
         return np.asarray(codes >= self.n_levels)
 
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
+    def decode(self, codes: CodeColumn, rng: np.random.Generator) -> pd.Series:
         """Values drawn from their bins; see `values_at` for the dtype."""
         return self.values_at(self.draw(codes, rng), self.is_missing(codes))
 
-    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(self, codes: CodeColumn, rng: np.random.Generator) -> NDArray[np.object_]:
         """The values that `decode` gives for the same generator, as texts."""
         return self.texts_at(self.draw(codes, rng), self.is_missing(codes))
 
@@ -611,7 +611,7 @@ class BinnedColumn(Column):
 
 
 def with_nothing(
-    codes: Codes, numbers: NDArray[np.float64], column: Column
+    codes: CodeColumn, numbers: NDArray[np.float64], column: Column
 ) -> NDArray[np.unsignedinteger[Any]]:
     """Codes of what `BinnedColumn.read_numbers` gives, with those of missing and of unread values
     where it is NaN.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.axes.axis import Codes
+from synthdp.schema.axes.axis import CodeColumn
 from synthdp.schema.axes.rule import Levels
 from synthdp.schema.columns.categorical import look_up, lookup_table, take
 from synthdp.schema.columns.column import Column
@@ -208,7 +208,7 @@ class BooleanColumn(Column):
     def _has(self, value: object) -> bool:
         return self._known_code(value) is not None
 
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
+    def decode(self, codes: CodeColumn, rng: np.random.Generator) -> pd.Series:
         """Truth values: ``bool`` if the column is required, else pandas' ``boolean``."""
         # Numpy's bool has no missing value; pandas' boolean does.
         series = take([False, True], "boolean", codes)
@@ -216,7 +216,7 @@ class BooleanColumn(Column):
 
     def decode_text(
         self,
-        codes: Codes,
+        codes: CodeColumn,
         rng: np.random.Generator,
     ) -> NDArray[np.object_]:
         """The first of the true or false values."""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.axes.axis import Codes
+from synthdp.schema.axes.axis import CodeColumn
 from synthdp.schema.axes.bin_shape import checked_weights
 from synthdp.schema.axes.rule import Levels
 from synthdp.schema.columns.column import Column
@@ -307,7 +307,7 @@ class CategoricalColumn(Column):
         number = self.notation.number(value)
         return not math.isnan(number) and number in self._table
 
-    def _draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
+    def _draw(self, codes: CodeColumn, rng: np.random.Generator) -> CodeColumn:
         """For each code the position of its level among `_written_levels`; one more means missing."""
         if self.merged is None:
             return codes
@@ -321,7 +321,7 @@ class CategoricalColumn(Column):
         positions[merged] += self.merged.draw(len(merged), rng)
         return positions
 
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
+    def decode(self, codes: CodeColumn, rng: np.random.Generator) -> pd.Series:
         """The level of each code."""
         positions, levels = self._draw(codes, rng), self._written_levels
         if self.type == "string":
@@ -332,7 +332,7 @@ class CategoricalColumn(Column):
         return series.astype(np.int64) if self.required else series
 
     def decode_categories(
-        self, codes: Codes, rng: np.random.Generator
+        self, codes: CodeColumn, rng: np.random.Generator
     ) -> pd.Categorical | pd.Series:
         """The level of each code, of a column of texts, as a category: a number a row, and no text."""
         if self.type != "string":
@@ -346,7 +346,7 @@ class CategoricalColumn(Column):
     def _categories(self) -> pd.Index:
         return pd.Index(self._written_levels, dtype="str")
 
-    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(self, codes: CodeColumn, rng: np.random.Generator) -> NDArray[np.object_]:
         """The level of each code as a text."""
         texts = list(map(str, self._written_levels))
         if self.type != "string":
@@ -466,7 +466,7 @@ def look_up(table: dict[str, int], value: object) -> int | None:
     return None
 
 
-def take(levels: Sequence[Any], dtype: Any, codes: Codes) -> pd.Series:
+def take(levels: Sequence[Any], dtype: Any, codes: CodeColumn) -> pd.Series:
     """Levels by code; one more code than levels means missing."""
     table = pd.Series([*levels, None], dtype=dtype)
     return table.take(codes).reset_index(drop=True)

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.imports import import_named
-from synthdp.schema.axes.axis import Axis, Codes
+from synthdp.schema.axes.axis import Axis, CodeColumn
 from synthdp.schema.axes.rule import Edges, PartOf
 from synthdp.schema.axes.years import LIKELY_YEAR
 from synthdp.schema.columns.binned import with_nothing
@@ -301,7 +301,7 @@ class DateColumn(TemporalColumn[date]):
         )
 
     def draw(
-        self, codes: Codes, rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
+        self, codes: CodeColumn, rng: np.random.Generator, parts: Sequence[NDArray[Any]] = ()
     ) -> Ints:
         """A grid point for each code that agrees with as many parts as its bin allows, the first
         ones first.
@@ -555,11 +555,11 @@ class PartColumn(Column):
         box[0] = value
         return bool(self.date.knows(pd.Series(box, dtype=object))[0])
 
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
+    def decode(self, codes: CodeColumn, rng: np.random.Generator) -> pd.Series:
         """The level of each code."""
         return self.by_level.decode(codes, rng)
 
-    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(self, codes: CodeColumn, rng: np.random.Generator) -> NDArray[np.object_]:
         """The level of each code as a text."""
         return self.by_level.decode_text(codes, rng)
 

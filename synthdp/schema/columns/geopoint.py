@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
-from synthdp.schema.axes.axis import Codes
+from synthdp.schema.axes.axis import CodeColumn
 from synthdp.schema.axes.bin_limits import MAX_LEVELS
 from synthdp.schema.axes.points import are_unread
 from synthdp.schema.axes.rule import Unread
@@ -300,7 +300,9 @@ class GeopointColumn(Column):
 
     # --- codes to values --------------------------------------------------------------------------
 
-    def _drawn(self, codes: Codes, rng: np.random.Generator) -> list[tuple[float, float] | None]:
+    def _drawn(
+        self, codes: CodeColumn, rng: np.random.Generator
+    ) -> list[tuple[float, float] | None]:
         """A point of each cell, even over its decimals; None where it is missing."""
         cells = np.minimum(codes.astype(np.int64), self.n_levels - 1)
         rows, columns = np.divmod(cells, self._shape[0])
@@ -313,7 +315,7 @@ class GeopointColumn(Column):
         # Adding 0 makes 0 of -0, which would be written with a minus sign.
         return [None if missing else (x + 0.0, y + 0.0) for x, y, missing in points]
 
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
+    def decode(self, codes: CodeColumn, rng: np.random.Generator) -> pd.Series:
         """Texts, tuples or dicts by the format; None where missing."""
         drawn = self._drawn(codes, rng)
         made = np.empty(len(drawn), dtype=object)
@@ -321,7 +323,7 @@ class GeopointColumn(Column):
             made[place] = None if point is None else self._value(point)
         return pd.Series(made, dtype=object)
 
-    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]:
+    def decode_text(self, codes: CodeColumn, rng: np.random.Generator) -> NDArray[np.object_]:
         """The same points as texts."""
         texts = [
             self._missing_text if point is None else self._text(point)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from synthdp.schema.axes.axis import Axis, Codes
+from synthdp.schema.axes.axis import Axis, CodeColumn
 from synthdp.schema.axes.rule import Rule
 from synthdp.schema.columns.described import Reading
 from synthdp.schema.columns.reading import Values, is_missing
@@ -35,8 +35,8 @@ class _Coded(Protocol):
     @property
     def not_read(self) -> str: ...
     def field(self) -> dict[str, Any]: ...
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series: ...
-    def decode_text(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.object_]: ...
+    def decode(self, codes: CodeColumn, rng: np.random.Generator) -> pd.Series: ...
+    def decode_text(self, codes: CodeColumn, rng: np.random.Generator) -> NDArray[np.object_]: ...
 
 
 class Traits(ABC):
@@ -208,7 +208,7 @@ class Traits(ABC):
         """
         return None
 
-    def decode_categories(self: _Coded, codes: Codes, rng: np.random.Generator) -> Any:
+    def decode_categories(self: _Coded, codes: CodeColumn, rng: np.random.Generator) -> Any:
         """As `decode`, but a number a row in place of texts."""
         return self.decode(codes, rng)
 

@@ -8,14 +8,16 @@ from numpy.typing import NDArray
 
 from synthdp.core.constraint import Constraint
 
-Table = tuple[tuple[str, ...], NDArray[np.bool_]]
+AllowedTable = tuple[tuple[str, ...], NDArray[np.bool_]]
 """Columns, and which combinations of their codes are allowed."""
 
 MAX_CELLS = 2**22
 """Larger tables are not joined: what they say of columns that they share is left out then."""
 
 
-def allowed_beside(constraints: Sequence[Constraint], codes: Mapping[str, int]) -> list[Table]:
+def allowed_beside(
+    constraints: Sequence[Constraint], codes: Mapping[str, int]
+) -> list[AllowedTable]:
     """What constraints allow of all other columns in a row in which some columns have these codes."""
     tables = []
     for constraint in constraints:
@@ -29,11 +31,13 @@ def allowed_beside(constraints: Sequence[Constraint], codes: Mapping[str, int]) 
     return tables
 
 
-def allowed_at_all(constraints: Sequence[Constraint], names: Collection[str]) -> list[Table]:
+def allowed_at_all(constraints: Sequence[Constraint], names: Collection[str]) -> list[AllowedTable]:
     """What constraints allow of some columns in a row in which the others are whatever all
     constraints allow.
     """
-    tables: list[Table] = [(constraint.clique, constraint.allowed) for constraint in constraints]
+    tables: list[AllowedTable] = [
+        (constraint.clique, constraint.allowed) for constraint in constraints
+    ]
     for name in sorted({name for clique, _ in tables for name in clique} - set(names)):
         joined = [table for table in tables if name in table[0]]
         tables = [table for table in tables if name not in table[0]]
@@ -52,7 +56,7 @@ def allowed_at_all(constraints: Sequence[Constraint], names: Collection[str]) ->
     return tables
 
 
-def _expanded(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
+def _expanded(table: AllowedTable, names: Sequence[str]) -> NDArray[np.bool_]:
     """A table with an axis for each of some columns, of length 1 for those that it does not name."""
     clique, allowed = table
     ordered = np.transpose(allowed, [clique.index(name) for name in names if name in clique])

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.schema.axes.axis import Axis, Codes
+from synthdp.schema.axes.axis import Axis, CodeColumn
 from synthdp.schema.rules.combinations import allowed_beside
 from synthdp.schema.rules.inequalities import Intervals, Mask
 from synthdp.schema.rules.search import Places
 from synthdp.schema.rules.system import Numbers, System, refuse_given
 from synthdp.schema.words.grid_intervals import Ints
 
-Rows = NDArray[np.intp]
-Draw = Callable[[str, Rows], Ints]
+RowNumbers = NDArray[np.intp]
+Draw = Callable[[str, RowNumbers], Ints]
 """Draws a grid point of a column for some rows, from the bins that their codes say."""
 
 MAX_ROUNDS = 16
@@ -46,8 +46,12 @@ CHUNK = 2**16
 
 
 def drawn_values(
-    system: System, codes: Mapping[str, Codes], draw: Draw, rng: np.random.Generator, given: Numbers
-) -> tuple[dict[str, Ints], dict[str, Codes]]:
+    system: System,
+    codes: Mapping[str, CodeColumn],
+    draw: Draw,
+    rng: np.random.Generator,
+    given: Numbers,
+) -> tuple[dict[str, Ints], dict[str, CodeColumn]]:
     """Values that keep to all checks.
 
     Parameters
@@ -116,11 +120,11 @@ class _Chunk:
     def __init__(
         self,
         system: System,
-        codes: Mapping[str, Codes],
+        codes: Mapping[str, CodeColumn],
         draw: Draw,
         rng: np.random.Generator,
         given: Numbers,
-        rows: Rows,
+        rows: RowNumbers,
     ) -> None:
         self._system, self._draw, self._rng = system, draw, rng
         self.rows = rows
@@ -165,7 +169,7 @@ class _Chunk:
                     self._draw_one_by_one(which, intervals.rows(which))
         self._search(left[~self.is_drawn[left]])
 
-    def _draw_freely(self, which: Rows) -> None:
+    def _draw_freely(self, which: RowNumbers) -> None:
         """Draw all columns of some rows by themselves, add up totals, and keep what is as it should
         be.
         """
@@ -195,7 +199,7 @@ class _Chunk:
         total = line.floor(np.clip(-rest // factor, low, high).astype(np.int64))
         return np.where(equation.applies(trial), total, trial.lows[name])
 
-    def _draw_one_by_one(self, which: Rows, intervals: Intervals) -> None:
+    def _draw_one_by_one(self, which: RowNumbers, intervals: Intervals) -> None:
         """Draw one column after the other from what the checks leave of intervals, as near to its
         bin as that is.
         """
@@ -214,7 +218,7 @@ class _Chunk:
                 which, intervals = which[possible], intervals.rows(possible)
         self._keep(which, intervals, self._keeps_rules(which, intervals))
 
-    def _keeps_rules(self, which: Rows, values: Intervals) -> Mask:
+    def _keeps_rules(self, which: RowNumbers, values: Intervals) -> Mask:
         """Whether the bins of values keep to the rules that are no checks."""
         codes = {name: column[which] for name, column in self._codes.items()}
         for name in self._free:
@@ -226,11 +230,11 @@ class _Chunk:
             keeps &= constraint.allowed[tuple(codes[name] for name in constraint.clique)]
         return keeps
 
-    def _keep(self, which: Rows, values: Intervals, is_right: Mask) -> None:
+    def _keep(self, which: RowNumbers, values: Intervals, is_right: Mask) -> None:
         self.values.put(which[is_right], values.rows(is_right))
         self.is_drawn[which[is_right]] = True
 
-    def _search(self, which: Rows) -> None:
+    def _search(self, which: RowNumbers) -> None:
         """Find values of rows one at a time, exactly; rows of which the same is asked share a few
         answers.
         """

@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from synthdp.schema.rules.combinations import Table
+from synthdp.schema.rules.combinations import AllowedTable
 from synthdp.schema.rules.inequalities import Inequality, Intervals, tighten
 from synthdp.schema.rules.lines import Line
 from synthdp.schema.rules.simplex import Row, point_between
@@ -43,7 +43,7 @@ class Search:
     """What checks say."""
     lines: Mapping[str, Line]
     """The columns."""
-    tables: Sequence[Table] = ()
+    tables: Sequence[AllowedTable] = ()
     """What other rules allow of columns that are free in the row."""
     steps: int = MAX_STEPS
     """Most intervals that are searched."""

@@ -13,7 +13,7 @@ from synthdp.core.errors import SchemaError
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.checks import inequalities_of, possible_bins, treelike
-from synthdp.schema.rules.combinations import Table, allowed_at_all
+from synthdp.schema.rules.combinations import AllowedTable, allowed_at_all
 from synthdp.schema.rules.expressions import Relation
 from synthdp.schema.rules.inequalities import Inequality, Intervals, Mask, can_hold, tighten
 from synthdp.schema.rules.lines import Line
@@ -127,7 +127,7 @@ class System:
         return can_hold(self.inequalities, rows)
 
     def point_near(
-        self, row: Intervals, near: Places, tables: Sequence[Table] = ()
+        self, row: Intervals, near: Places, tables: Sequence[AllowedTable] = ()
     ) -> Places | None:
         """Places of the free columns in one row that keep to everything; None if none are found.
 
@@ -149,7 +149,7 @@ class System:
         self,
         row: Intervals,
         near: Places,
-        tables: Sequence[Table],
+        tables: Sequence[AllowedTable],
         relations: Sequence[Relation] | None = None,
         steps: int = MAX_STEPS,
     ) -> Places | None:
@@ -164,7 +164,11 @@ class System:
         return Search(kept, self.lines, tables, steps).point_near(row, near)
 
     def _is_hopeless(
-        self, row: Intervals, near: Places, tables: Sequence[Table], relations: Sequence[Relation]
+        self,
+        row: Intervals,
+        near: Places,
+        tables: Sequence[AllowedTable],
+        relations: Sequence[Relation],
     ) -> bool:
         """Whether it is soon clear that nothing keeps to these."""
         try:
@@ -172,7 +176,9 @@ class System:
         except UndecidedError:
             return False
 
-    def blamed(self, row: Intervals, near: Places, tables: Sequence[Table] = ()) -> Blame | None:
+    def blamed(
+        self, row: Intervals, near: Places, tables: Sequence[AllowedTable] = ()
+    ) -> Blame | None:
         """The checks because of which `point_near` finds nothing, as few as a short search leaves;
         None if it finds a point.
         """

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 MAX_SCALED = 2**32
 """Random floats are multiples of 2**-53: stretched to this limit, 2**21 of them fall on each whole
@@ -165,7 +165,7 @@ class GridIntervals:
         """A grid point from each group; ``groups`` are positions in ``keys``."""
         return self.points_in(self.picked(groups, rng), rng)
 
-    def picked(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Rows:
+    def picked(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> RowNumbers:
         """An interval of each group."""
         intervals = np.searchsorted(self.ends, groups + rng.random(len(groups)), side="right")
         return np.asarray(

@@ -8,7 +8,7 @@ import pytest
 
 import synthdp
 from synthdp.core import CautionWarning, Coarsening, Domain, LinearMeasurement, ParameterError
-from synthdp.release import Part, basis_of, engine_of, refits
+from synthdp.release import ColumnSubset, basis_of, engine_of, refits
 from synthdp.schema import Schema
 
 DOMAIN = Domain(("a", "b", "c", "d"), (2, 3, 2, 4))
@@ -59,7 +59,7 @@ def test_refits_spread_as_the_noise_does():
     """Of a column by itself a fit is its counts, so that replicates spread with the recorded scale."""
     domain, stddev = Domain(("d",), (4,)), 8.0
     generators = [np.random.default_rng([7, i]) for i in range(300)]
-    part = Part.for_columns(Schema.from_dict({"d": 4}), [measured(("d",), stddev)], ["d"])
+    part = ColumnSubset.for_columns(Schema.from_dict({"d": 4}), [measured(("d",), stddev)], ["d"])
     centre, *models = refits(domain, part.measurements, (), engine_of(part), generators)
     spread = np.std([model.marginal(("d",)).values for model in models], axis=0)
     np.testing.assert_allclose(spread, stddev, rtol=0.35)
@@ -68,7 +68,7 @@ def test_refits_spread_as_the_noise_does():
 
 
 def test_parts_hold_what_all_measurements_say_of_their_columns():
-    part = Part.for_columns(
+    part = ColumnSubset.for_columns(
         Schema.from_dict(dict(zip(DOMAIN.attributes, DOMAIN.shape, strict=True))), ALL, ["a", "c"]
     )
     assert {measurement.clique for measurement in part.measurements} == {

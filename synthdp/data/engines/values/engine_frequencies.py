@@ -13,7 +13,7 @@ from synthdp.core.errors import SourceError
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.engines.codes import MAX_CASES
 from synthdp.data.engines.engine_frame import CHANGED, EngineFrame
-from synthdp.data.engines.keeping import Rows
+from synthdp.data.engines.keeping import LazyRows
 from synthdp.data.engines.values.grid_points import VALUE, Form
 from synthdp.data.frames.containers import opened
 from synthdp.data.frames.plain import plain_column
@@ -49,7 +49,7 @@ class EngineFrequencies(Sensitive):
     __slots__ = ("_column", "_ends", "_form", "_frame", "_n_rows", "_values")
 
     def __init__(
-        self, frame: EngineFrame, values: Callable[[], Rows], column: OpenColumn, form: Form
+        self, frame: EngineFrame, values: Callable[[], LazyRows], column: OpenColumn, form: Form
     ) -> None:
         self._frame, self._values, self._column, self._form = frame, values, column, form
         n_values = nw.len().alias("n_values")
@@ -96,7 +96,7 @@ class EngineFrequencies(Sensitive):
     def _fetched(self, least: int, part: nw.Expr) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Places, numbered from the first value of so many rows on, and the values there."""
 
-        def query() -> Rows:
+        def query() -> LazyRows:
             numbered = (
                 self._values()
                 .filter(nw.col(N_ROWS) >= least)

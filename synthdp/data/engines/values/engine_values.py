@@ -19,7 +19,7 @@ from synthdp.core.grid import READ, UNREAD, Grid
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.engines.engine_frame import EngineColumn, EngineFrame, Total
 from synthdp.data.engines.engines import BEHIND_IBIS
-from synthdp.data.engines.keeping import Rows, forget_with, kept
+from synthdp.data.engines.keeping import LazyRows, forget_with, kept
 from synthdp.data.engines.values.edges import N_EDGES, most_edges, with_n_edges
 from synthdp.data.engines.values.engine_frequencies import N_ROWS, WHAT, EngineFrequencies
 from synthdp.data.engines.values.grid_points import (
@@ -58,7 +58,7 @@ class EngineValues(Sensitive):
     def __init__(self, frame: EngineFrame, columns: Mapping[str, OpenColumn]) -> None:
         self._frame = frame
         self._columns = dict(columns)
-        self._kept: dict[str, Rows] = {}
+        self._kept: dict[str, LazyRows] = {}
         self._total = Total(frame.engine)
 
     def prepare(self) -> None:
@@ -97,8 +97,8 @@ class EngineValues(Sensitive):
         return cells
 
     def _cells(
-        self, rows: Rows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int
-    ) -> Rows:
+        self, rows: LazyRows, grid: Grid, starts: NDArray[np.int64], first: int, stop: int
+    ) -> LazyRows:
         """How many rows there are in each cell of some starts, as far as one query goes; before the
         first, missing, and after the last, where they have a cell, infinite ones.
         """
@@ -138,7 +138,7 @@ class EngineValues(Sensitive):
         self._column(grid).frequencies(grid)
         rows, form, held = self._rows(grid), self._form(grid), self._frame.columns[grid.column]
 
-        def values() -> Rows:
+        def values() -> LazyRows:
             cells = self._points(rows, grid).filter(nw.col(MISSING) == 0).select(VALUE, N_ROWS)
             if form == "text" and self._frame.engine != "postgres":  # which has none
                 cells = cells.filter(
@@ -159,7 +159,7 @@ class EngineValues(Sensitive):
     def _form(self, grid: Grid) -> Form:
         return form_of(self._columns[grid.column], self._frame.columns[grid.column])
 
-    def _rows(self, grid: Grid) -> Rows:
+    def _rows(self, grid: Grid) -> LazyRows:
         """What stands for the values of a column, and how many rows have each, kept."""
         if grid.column not in self._kept:
             rows, forget = kept(
@@ -169,7 +169,7 @@ class EngineValues(Sensitive):
             self._kept[grid.column] = rows
         return self._kept[grid.column]
 
-    def _standing(self, column: OpenColumn) -> Rows:
+    def _standing(self, column: OpenColumn) -> LazyRows:
         held, engine = self._frame.columns[column.name], self._frame.engine
         form = form_of(column, held)
         # Grouped before anything is read: a value that a million rows share is read once.
@@ -198,20 +198,20 @@ class EngineValues(Sensitive):
         )
         return _summed(rows.select(MISSING, value.alias(VALUE), N_ROWS), MISSING, VALUE)
 
-    def _points(self, rows: Rows, grid: Grid) -> Rows:
+    def _points(self, rows: LazyRows, grid: Grid) -> LazyRows:
         """The same of its points of a grid."""
         for point in points_of(self._columns[grid.column], grid, self._form(grid)):
             rows = _summed(rows.select(MISSING, point.alias(VALUE), N_ROWS), MISSING, VALUE)
         return rows
 
 
-def _of_63_bits(rows: Rows, held: EngineColumn) -> Rows:
+def _of_63_bits(rows: LazyRows, held: EngineColumn) -> LazyRows:
     """Those of whole numbers that can be levels, which are looked up in 63 bits and a sign."""
     most, held_ones, value = 2**63 - 1, held.whole_numbers, nw.col(VALUE)
     rows = rows.filter(value >= max(held_ones[0], -most), value <= min(held_ones[-1], most))
     return rows.with_columns(value.cast(nw.Int64))
 
 
-def _summed(rows: Rows, *keys: str) -> Rows:
+def _summed(rows: LazyRows, *keys: str) -> LazyRows:
     """Rows that agree in some columns as one."""
     return rows.group_by(list(keys)).agg(nw.col(N_ROWS).sum().cast(nw.Int64))
