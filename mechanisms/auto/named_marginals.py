@@ -48,7 +48,7 @@ class NamedMarginals:
     Parameters
     ----------
     table
-        The table; its columns are measured.
+        The table, whose columns are measured.
     workload
         What is wanted.
     shares

@@ -56,8 +56,10 @@ class Compiled(Generic[P, R]):
             # same.
             return self.plain
         # numba knows no plain function until it is registered.
-        for called in _called_by(self.plain):
-            register_jitable(called)
+        for name in self.plain.__code__.co_names:
+            called = self.plain.__globals__.get(name)
+            if isfunction(called):
+                register_jitable(called)
         try:
             # Without the interpreter's lock, so that blocks of a table are drawn side by side.
             fast = njit(cache=True, nogil=True, error_model="numpy")(self.plain)
@@ -72,15 +74,3 @@ class Compiled(Generic[P, R]):
                     sys.stderr.write(f"{_FIRST_TIME % name}\n")
         compiled: Callable[P, R] = fast
         return compiled
-
-
-def _called_by(plain: Callable[..., object]) -> dict[Callable[..., object], None]:
-    """The plain functions of its module that a function calls, and those that these call."""
-    found: dict[Callable[..., object], None] = {}
-    names = [*plain.__code__.co_names]
-    for name in names:
-        called = plain.__globals__.get(name)
-        if isfunction(called) and called not in found:
-            found[called] = None
-            names += called.__code__.co_names
-    return found

@@ -64,24 +64,24 @@ class FilledTable:
         return self._filling.domain
 
     @property
-    def placed_domain(self) -> Domain:
-        """The domain that is counted, places included."""
-        return self._filling.placed
-
-    @property
-    def ledger(self) -> PrivacyLedger:
-        """The ledger that pays for every answer."""
-        return self._table.ledger
-
-    @property
     def released(self) -> tuple[LinearMeasurement, ...]:
         """All measurements so far, over the declared domain."""
         return tuple(self._released)
 
     @property
+    def placed_domain(self) -> Domain:
+        """The domain that is counted, places included."""
+        return self._filling.placed
+
+    @property
     def unread(self) -> dict[str, UnreadCount]:
         """What they say of unread values."""
         return self._filling.unread
+
+    @property
+    def ledger(self) -> PrivacyLedger:
+        """The ledger that pays for every answer."""
+        return self._table.ledger
 
     def measure(
         self, clique: Sequence[str], *, rho: Fraction | float, coarsening: Coarsening | None = None

@@ -599,14 +599,14 @@ class PartColumn(Column):
         """The type of the date."""
         return self.date.type
 
+    def field(self) -> dict[str, Any]:
+        """Its levels as a field, for showing; a schema file has the date's field only."""
+        return self.by_level.field()
+
     @property
     def ways_of_writing(self) -> str:
         """What the field of the date can declare so that more values are read."""
         return self.date.ways_of_writing
-
-    def field(self) -> dict[str, Any]:
-        """Its levels as a field, for showing; a schema file has the date's field only."""
-        return self.by_level.field()
 
 
 def strftime_format(name: str, pattern: Any) -> str | None:
