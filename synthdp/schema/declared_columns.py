@@ -36,10 +36,7 @@ class DeclaredColumns(ABC):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a schema file in UTF-8.
-
-        Raises `DataFileError` if it cannot be read, `SchemaError` if it is no schema.
-        """
+        """Read a file in UTF-8; raises `DataFileError` or, if it is no schema, `SchemaError`."""
         return cls.from_dict(load_json(path, "schema"))
 
     @property
@@ -48,9 +45,7 @@ class DeclaredColumns(ABC):
         return tuple(column.name for column in self.columns)
 
     def in_zones(self, zones: Mapping[str, str]) -> Self:
-        """This schema with moments of some columns written in time zones, which a file's public
-        types name; see `fields_in_zones`.
-        """
+        """This schema with some moments in time zones that a file names; see `fields_in_zones`."""
         if not zones:
             return self
         content = self.to_dict()
