@@ -705,6 +705,9 @@ def test_every_column_of_an_export_gets_a_proposal(place):
     kinds = {form[f"c0-{place}.kind"]: place for place in range(18)}
     assert [*kinds] == ["id", "name", "categorical", "date", "number", "ignore"]
     assert form["c0-13.bare"] == "on"  # "3.200,00 €" is read, and so are numbers without a unit
+    taken = {name: form[name] for name in form if name not in ("key", "version")}
+    answer = posted(client, "/columns", **taken | {"action": "go_on"})
+    assert answer.headers["location"] == "/people"  # who agrees has nothing to type
 
 
 def test_one_box_says_what_means_missing_in_all_columns(client, place):
