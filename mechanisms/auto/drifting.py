@@ -245,7 +245,7 @@ class Drifting:
             for (each, score), other in zip(scores.items(), explained, strict=True)
         }
         self._pair_scores = _PairScores(
-            resolutions, earlier_parts(resolved, resolutions, self._scale), scored
+            resolutions, scored, earlier_parts(resolved, resolutions, self._scale)
         )
         drift = self._estimate_drift(())
         self._pair_drift = sum(drift.by_pair.values()) / max(sum(strengths.values()), 1e-300)
@@ -272,7 +272,7 @@ class Drifting:
         times, and carry what is still worth it.
         """
         assert self._pair_scores is not None
-        resolutions, earlier, scored = self._pair_scores
+        resolutions, scored, earlier = self._pair_scores
         observed = {}
         for each, score in scored.items():
             seen = self._seen_difference(each, released)
@@ -458,9 +458,9 @@ class _PairScores(NamedTuple):
     """What was scored of the drift of pairs, and what its estimates are made of."""
 
     resolutions: Resolutions
+    scored: Mapping[ResolvedClique, Observed]
     earlier: Sequence[Earlier]
     """The earlier measurements, with the parts that each estimates."""
-    scored: Mapping[ResolvedClique, Observed]
 
 
 @final

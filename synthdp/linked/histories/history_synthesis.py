@@ -55,14 +55,14 @@ class HistorySynthesis(Result):
         return self._linked.package[ROWS].dialect
 
     @property
-    def certificate(self) -> dict[str, Any]:
-        """What the release says about its guarantee."""
-        return self._linked.certificate
-
-    @property
     def n_measured(self) -> int:
         """How many marginals were measured."""
         return self._linked.n_measured
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """What the release says about its guarantee."""
+        return self._linked.certificate
 
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:

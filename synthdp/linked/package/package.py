@@ -39,28 +39,20 @@ from synthdp.schema.open_schema import OpenSchema
 @final
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """Tables that form a tree, and public tables beside them.
-
-    Parameters
-    ----------
-    tables
-        The protected tables: the root first, parents before children.
-    lookups
-        File of each public table.
-    rules
-        Rules between columns of several tables, which are named ``table.column``.
-    joined
-        Columns of public tables, by the names that rules and marginals have for them.
-    content
-        The description as JSON values, from which `from_dict` makes the same package without
-        look-up tables.
-    """
+    """Tables that form a tree, and public tables beside them."""
 
     tables: tuple[LinkedTable, ...]
+    """The protected tables: the root first, parents before children."""
     lookups: Mapping[str, str]
+    """File of each public table."""
     rules: tuple[Mapping[str, Any], ...]
+    """Rules between columns of several tables, which are named ``table.column``."""
     content: Mapping[str, Any]
+    """The description as JSON values, from which `from_dict` makes the same package without
+    look-up tables.
+    """
     joined: Mapping[str, Joined] = field(default_factory=dict)
+    """Columns of public tables, by the names that rules and marginals have for them."""
 
     @classmethod
     def from_dict(cls, content: Any, lookup: Lookup | None = None) -> Self:
