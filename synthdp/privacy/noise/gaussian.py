@@ -13,9 +13,9 @@ operations that IEEE 754 rounds correctly: ``+ - * /`` and the square root, no f
 Up to sigma = 8,192: inversion of F, with a random sign. A table brackets F within 2^-40
 (`_table_of_erf` has the proof). The first 16 bits of a draw (a sign, then 15 bits of the uniform
 number) already say the answer wherever no bracket meets the cell of numbers that begin with them;
-of many draws it is looked up in a table of all 2^16. The other draws extend the *same* prefix to 63
-bits, and those that then lie within a bracket, or beyond the table, extend it further and are
-decided by `erf_bounds` in integers. Nothing is drawn anew, so the distribution stays exact.
+often it is looked up. The other draws extend the *same* prefix to 63 bits, and those that then lie
+within a bracket, or beyond the table, extend it further and are decided by `erf_bounds` in
+integers: nothing is drawn anew, and the distribution stays exact.
 
 Above: a cell first, then a place in it. With B = 2^b, G / B is Gaussian with parameter sigma / B,
 so the table draws j = round(G / B) exactly, for the b that brings sigma / B to 64 .. 128. Given j,
@@ -32,6 +32,7 @@ mostly decide; else both numbers get more bits (`_is_kept`). That is once in som
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import count
 from math import isqrt, pi, sqrt
 from typing import NamedTuple, final
 
@@ -64,10 +65,8 @@ small.
 
 _BLOCK = 1 << 16
 """Draws at a time: they stay in the processor's cache."""
-
-_FEW = 1 << 12
-"""Draws for which their own first words are decided, in place of all 2^16 words."""
-
+_FEW, _OFTEN = 1 << 12, 40
+"""Draws, and times, up to which only their own first words are decided; beyond, all 2^16 are."""
 _UNDECIDED = np.iinfo(np.int32).max
 """Marks what 16 bits do not decide; no magnitude in a table is as large."""
 
@@ -157,15 +156,12 @@ class _Table(NamedTuple):
     upper: NDArray[np.uint64]
 
     def of_words(self, words: NDArray[np.uint16]) -> NDArray[np.int32]:
-        """What draws that begin with some words, a sign and 15 bits each, are; `_UNDECIDED` where
-        more bits say so.
-        """
+        """What the draws that begin with some words are; `_UNDECIDED` where more bits say so."""
         cells = (words & np.uint16(0x7FFF)).astype(np.uint64) << np.uint64(48)
         first = np.searchsorted(self.lower, cells, side="right")
         last = np.searchsorted(self.lower, cells | np.uint64((1 << 48) - 1), side="right")
         known = (first == last) & (first < len(self.lower)) & _is_past(self.upper, first, cells)
-        answers = np.where(words >> np.uint16(15), -first, first)
-        return np.where(known, answers, _UNDECIDED).astype(np.int32)
+        return np.where(known, np.where(words >> 15, -first, first), _UNDECIDED).astype(np.int32)
 
 
 @lru_cache(maxsize=8)
@@ -180,8 +176,12 @@ def _table(sigma_squared: Fraction) -> _Table:
 
 @lru_cache(maxsize=8)
 def _of_all_words(sigma_squared: Fraction) -> NDArray[np.int32]:
-    """`_Table.of_words` of all 2^16 words: for many draws a look-up is faster."""
-    return _table(sigma_squared).of_words(np.arange(1 << 16, dtype=np.uint32).astype(np.uint16))
+    """What all words say: for many draws a look-up is faster."""
+    return _table(sigma_squared).of_words(np.arange(1 << 16).astype(np.uint16))
+
+
+_times_asked = lru_cache(maxsize=8)(lambda _sigma_squared: count())
+"""How often there were draws, by sigma squared."""
 
 
 def _erf(z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -237,8 +237,9 @@ def _is_past(
 def _from_table(sigma_squared: Fraction, size: int, randomness: Randomness) -> IntArray:
     table = _table(sigma_squared)
     words = randomness.words(size, np.uint16)
-    found = _of_all_words(sigma_squared)[words] if size > _FEW else table.of_words(words)
-    draws: IntArray = found.astype(np.int64)
+    looks_up = size > _FEW or next(_times_asked(sigma_squared)) >= _OFTEN
+    known = _of_all_words(sigma_squared)[words] if looks_up else table.of_words(words)
+    draws: IntArray = known.astype(np.int64)
     unsettled = np.flatnonzero(draws == _UNDECIDED)
     if unsettled.size:
         finer = partial(_cdf_bounds, sigma_squared)

@@ -39,6 +39,9 @@ SMALL = [
 ]
 
 
+ALL_WORDS = np.arange(1 << 16, dtype=np.uint32).astype(np.uint16)
+
+
 def draw(sigma_squared, size, randomness=SYSTEM):
     return gaussian_noise(sigma_squared=Fraction(sigma_squared), size=size, randomness=randomness)
 
@@ -98,7 +101,7 @@ def test_the_table_brackets_the_exact_distribution(sigma_squared):
 def test_first_word_table_is_right_wherever_it_answers(sigma_squared):
     """Both ends of every decided cell invert to the table's answer; few cells are open."""
     table, cdf = noise._table(sigma_squared), RoundedCdf(sigma_squared)
-    positive, negative = np.split(noise._of_all_words(sigma_squared), 2)
+    positive, negative = np.split(noise._table(sigma_squared).of_words(ALL_WORDS), 2)
     decided = np.flatnonzero(positive != noise._UNDECIDED)
     assert np.array_equal(decided, np.flatnonzero(negative != noise._UNDECIDED))
     assert np.array_equal(positive[decided], -negative[decided])
@@ -184,7 +187,7 @@ def test_a_batch_reads_all_first_words_then_the_open_ones(sigma_squared):
     open.
     """
     n, source = 2000, Seeded(7)
-    cdf, known = RoundedCdf(sigma_squared), noise._of_all_words(sigma_squared)
+    cdf, known = RoundedCdf(sigma_squared), noise._table(sigma_squared).of_words(ALL_WORDS)
     firsts, spares = source.words(n, np.uint16), iter(source.words(n, np.uint64).tolist())
     expected = []
     for first in firsts.tolist():
@@ -197,13 +200,28 @@ def test_a_batch_reads_all_first_words_then_the_open_ones(sigma_squared):
 
 
 @pytest.mark.parametrize("sigma_squared", [*SMALL, MOST], ids=str)
-def test_few_draws_are_those_that_the_table_of_all_words_gives(sigma_squared, monkeypatch):
-    """At most so many decide their own words, more look them up; nobody's noise depends on it."""
-    n = 2000
-    assert n < noise._FEW < 2**16
-    found = draw(sigma_squared, n, Seeded(8))
-    monkeypatch.setattr(noise, "_FEW", n - 1)
-    assert np.array_equal(draw(sigma_squared, n, Seeded(8)), found)
+def test_looking_words_up_changes_no_draw(sigma_squared, monkeypatch):
+    """Few words are decided one by one, many are looked up; nobody's noise depends on that."""
+    found = []
+    for few, often, is_looked_up in ((2000, 40, False), (1999, 40, True), (2000, 0, True)):
+        noise._of_all_words.cache_clear()
+        noise._times_asked.cache_clear()
+        monkeypatch.setattr(noise, "_FEW", few)
+        monkeypatch.setattr(noise, "_OFTEN", often)
+        found.append(draw(sigma_squared, 2000, Seeded(8)))
+        assert bool(noise._of_all_words.cache_info().currsize) == is_looked_up
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_single_draws_that_go_on_are_looked_up():
+    noise._times_asked.cache_clear()
+    noise._of_all_words.cache_clear()
+    for _ in range(noise._OFTEN):
+        draw(Fraction(7), 1)
+    assert noise._of_all_words.cache_info().currsize == 0
+    draw(Fraction(7), 1)
+    assert noise._of_all_words.cache_info().currsize == 1
 
 
 def test_another_word_changes_its_own_draw_only():
@@ -212,7 +230,7 @@ def test_another_word_changes_its_own_draw_only():
         Seeded(3).words(n, np.uint16) & 0x7FFF
     )  # positive, and so near to the middle that 16 bits decide
     words = np.where(
-        noise._of_all_words(Fraction(100))[words] == noise._UNDECIDED, 5, words
+        noise._table(Fraction(100)).of_words(words) == noise._UNDECIDED, 5, words
     ).astype(np.uint16)
     plain = draw(100, n, Replay(words.tobytes()))
     for i in range(n):
