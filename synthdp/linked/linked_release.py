@@ -73,7 +73,7 @@ class Views:
     """The views of all tables, by what they are called."""
 
     @classmethod
-    def of(cls, package: Package) -> Self:
+    def from_package(cls, package: Package) -> Self:
         """The views of a package; raises `SchemaError` as `views_of`."""
         return cls(package, views_of(package))
 
@@ -114,7 +114,7 @@ class LinkedRelease:
         self._randomness = randomness
         check_matching(package)
         self._declared = package
-        self._views = Views.of(package)
+        self._views = Views.from_package(package)
         self._ledger = linked_ledger(package, settings)
         views = self._views.drawn
         if package.root.name not in views:
@@ -402,7 +402,7 @@ class LinkedRelease:
             raise STOP.load()(
                 list(unread.values()), self._ledger.share_spent, self._learnt_so_far()
             )
-        self._views = Views.of(self._closed)
+        self._views = Views.from_package(self._closed)
         self._divide(self._ledger.remaining)
         self._kept.note({"views": self._stated_views()})
 

@@ -65,7 +65,7 @@ class SeenNumbers:
         self.without: dict[str, tuple[float, float]] = {}
         """How many rows have no child, and the noise of that."""
         for name in view.counts:
-            estimates = _Estimates.of(view, name, measurements)
+            estimates = _Estimates.from_measurements(view, name, measurements)
             if estimates is not None:
                 stddev = max(_CERTAINTY * estimates.stddev(0, 1), MIN_STDDEV)
                 self.counts.append(LinearMeasurement((name,), estimates.settled(), stddev))
@@ -111,7 +111,7 @@ class _Estimates:
         """One more than the largest number that is seen."""
 
     @classmethod
-    def of(
+    def from_measurements(
         cls, view: LinkedView, name: str, measurements: Sequence[LinearMeasurement]
     ) -> "_Estimates | None":
         """By generalised least squares from all marginals with the numbers; None if none has every

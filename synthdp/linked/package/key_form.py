@@ -22,7 +22,7 @@ _FIRST_DAY = "2000-01-01"
 class KeyForm:
     """A key for each number from 1, different ones for different numbers.
 
-    >>> form = KeyForm.of({"type": "integer", "constraints": {"minimum": 1001}})
+    >>> form = KeyForm.from_field({"type": "integer", "constraints": {"minimum": 1001}})
     >>> form.written(np.array([1, 2]), text=False).tolist()
     [1001, 1002]
     """
@@ -35,7 +35,7 @@ class KeyForm:
     """How texts are written that are no plain numbers."""
 
     @classmethod
-    def of(cls, field: Mapping[str, Any]) -> Self:
+    def from_field(cls, field: Mapping[str, Any]) -> Self:
         """The form that the field of a key says.
 
         Raises

@@ -341,7 +341,7 @@ def _key_forms(
     """How keys of a table are written that are fresh: those of its parent come from there."""
     try:
         return {
-            field["name"]: KeyForm.of(field)
+            field["name"]: KeyForm.from_field(field)
             for field in schema["fields"]
             if field["name"] in columns
         }

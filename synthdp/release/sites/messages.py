@@ -33,7 +33,9 @@ class Message:
     """A hash of all else: what was cut off or altered on its way is found out, if not on purpose."""
 
     @classmethod
-    def of(cls, numbers: Masks, *, zero: int, asked: str, site: int, n_sites: int) -> Self:
+    def with_checksum(
+        cls, numbers: Masks, *, zero: int, asked: str, site: int, n_sites: int
+    ) -> Self:
         """A message with its checksum."""
         checksum = _checksum(numbers, zero, asked, site, n_sites)
         return cls(

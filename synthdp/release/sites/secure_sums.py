@@ -196,7 +196,7 @@ class SummedTables:
         # No other sum has this name: a message of an earlier one, or of other sites, is found out.
         asked = f"{self._session}/{len(self.ledger.events)}"
         messages = [
-            Message.of(
+            Message.with_checksum(
                 site.share(names, rho=rho, masks=mask[1:].reshape(shape), coarsening=merging),
                 zero=int(mask[0]),
                 asked=asked,

@@ -288,7 +288,7 @@ def test_the_sum_has_the_counts_and_the_noise_that_the_event_says(n_sites, collu
 def sent(numbers, zeros, asked="1"):
     """Messages of all sites."""
     return [
-        Message.of(each, zero=zero, asked=asked, site=i, n_sites=len(numbers))
+        Message.with_checksum(each, zero=zero, asked=asked, site=i, n_sites=len(numbers))
         for i, (each, zero) in enumerate(zip(numbers, zeros, strict=True))
     ]
 
@@ -313,7 +313,7 @@ def _without_check(message):
 
 
 def _other_cells(message):
-    return Message.of(
+    return Message.with_checksum(
         np.repeat(message.numbers, 2),
         zero=message.zero,
         asked=message.asked,
