@@ -1,5 +1,6 @@
 """Step 4: how much is to be spent, what may be expected of it, and what it means for one person."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -47,7 +48,8 @@ def expected_view(visit: Visit) -> dict[str, Any]:
         view |= {"rows": rows, "over": _left_below(visit, budget, epsilon)}
         if project.is_linked:
             facts = check(visit.opened, epsilon=epsilon, delta=delta)
-            view |= {"views": facts["views"], "recognised": facts["best_true_positives"]}
+            view |= {"views": [_view_row(visit, each, rows) for each in facts["views"]]}
+            view |= {"recognised": facts["best_true_positives"]}
         elif rows:
             view["plan"], _ = describe_plan(
                 str(declared_path(visit.opened)),
@@ -59,9 +61,29 @@ def expected_view(visit: Visit) -> dict[str, Any]:
             )
             (here,) = (each for each in view["plan"]["budgets"] if each["epsilon"] == epsilon)
             view |= {"here": here, "recognised": here["best_true_positives"]}
+            rows_of_plan = [_budget_row(visit, each) for each in view["plan"]["budgets"]]
+            view |= {"budgets_of_plan": rows_of_plan}
     except SynthdpError as error:
         view["why_not"] = str(error)
     return view
+
+
+def _budget_row(visit: Visit, said: Mapping[str, Any]) -> list[str]:
+    """What a budget gives: its epsilon, and shares."""
+    number, names = visit.texts.number, ("columns", "pairs", "best_true_positives")
+    shares = [said[name] for name in names]
+    shown = ["" if each is None else f"{number(100 * each)} %" for each in shares]
+    return [number(said["epsilon"], "%g"), *shown]
+
+
+def _view_row(visit: Visit, said: Mapping[str, Any], families: int) -> list[str]:
+    """What a linked table gets: its share of the budget, and the noise of counts of families."""
+    number, noise = visit.texts.number, said["noise_families"]
+    is_later = said["view"].startswith("later ")
+    name = visit.texts("expected.later", name=said["table"]) if is_later else said["view"]
+    share = f" ({number(100 * noise / families)} %)" if families else ""
+    shown = f"{number(100 * said['share_of_budget'], '%.0f')} %"
+    return [name, shown, f"± {number(noise, '%.0f')}{share}"]
 
 
 def save_budget(visit: Visit) -> str:
