@@ -26,26 +26,24 @@ by these, too (``--settings best``). What was handed over or read that is not pr
 not its default, stands in "remarks". The library mbi, the estimator below OpenDP, SmartNoise,
 dpsynth and dpmm, has its own mechanisms as scripts in its repository, private-pgm. Tab-PE, which
 needs torch and more from repositories, is not among them. One's own recipe
-runs beside them: ``--recipe module:Class``.
+runs beside them: ``--recipe module:Class``, a module of the folder that you call this from.
 
 What is on no index is cloned from its repository, at a fixed commit. Without a net give the clone:
 ``--checkout private-pgm=FOLDER``. An environment with a file ``complete`` is taken as it is.
 
 Results are kept in ``benchmarks/results/peers.csv`` (what is there is not run again without
 ``--fresh``), drawn rows are not kept; ``peers.html`` beside it shows them, with plots if matplotlib
-is installed.
+is installed. ``--publish`` writes results into README and docs: ``docs/peers.csv``, the tables, the
+plot.
 """
 
 import argparse
-import base64
-import html
-import io
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,18 +52,29 @@ import numpy as np
 import pandas as pd
 from common.folders import SHARED_DATA
 from common.own_units import OwnUnitsJudge, OwnUnitsTable
+from common.peer_pages import (
+    COLUMNS,
+    ERRORS,
+    JUDGED,
+    KEY,
+    REAL,
+    blanks,
+    means,
+    plot,
+    published_table,
+    replaced_table,
+    write_page,
+)
 from common.peer_tables import PEER_TABLES, TableUnavailableError, public_columns
 from common.public_bins import PublicBins
 from common.results import FOLDER, Row, Rows, read_rows, write_rows
 from peer_runners.job import Job
 
+ROOT = Path(__file__).resolve().parents[1]
+PUBLISHED = {"README.md": ("adult",), "docs/coming-from.md": ("adult",)}
+"""Tables of the results by the page that shows them; README is no page of the site."""
 RUNNERS = Path(__file__).resolve().parent / "peer_runners"
 EPSILONS, DELTA = (0.1, 1.0, 10.0), 1e-9
-KEY = ("table", "peer", "settings", "epsilon", "seed")
-ERRORS = ("2-way", "3-way", "4-way")
-JUDGED = ("prediction", "AUC of real and drawn", "Spearman", "KS", "Wasserstein", "heavy")
-COSTS = ("cpu s", "seconds", "peak MB")
-SHOWN = (*ERRORS, "prediction", "AUC of real and drawn", "Spearman", "KS", "cpu s", "peak MB")
 REPOSITORIES = {
     "dpsynth": ("https://github.com/google/dpsynth", "cf8075f"),
     "private-pgm": ("https://github.com/ryan112358/private-pgm", "4d2b3c5"),
@@ -195,13 +204,19 @@ class Environments:
         result = subprocess.run(command, check=False, capture_output=True, text=True)
         if result.returncode:
             lines = [line for line in result.stderr.splitlines() if "ERROR" in line]
-            return (lines or ["pip failed"])[-1]
+            way_out = (
+                f"without an index, make {self.folder / name} elsewhere, with a file 'complete'"
+            )
+            return f"{(lines or ['pip failed'])[-1]}; {way_out}"
         (self.folder / name / "complete").touch()
         return ""
 
 
 def main() -> None:
     options = _options()
+    if options.publish:
+        _publish(read_rows(options.results, KEY))
+        return
     peers = dict(PEERS)
     for recipe in options.recipe:
         peers[recipe] = Peer("run_synthdp.py", (recipe, "schema"))
@@ -221,8 +236,22 @@ def main() -> None:
             environments,
             rows,
         )
+    if not rows:
+        raise SystemExit("no table could be had, and nothing was run")
     _print_tables(rows)
-    _write_page(options.results.with_suffix(".html"), rows)
+    write_page(options.results.with_suffix(".html"), rows, __doc__ or "")
+
+
+def _publish(rows: Rows) -> None:
+    """Write results where people read them: a CSV file, a plot, and the tables of the pages."""
+    docs = ROOT / "docs"
+    write_rows(docs / "peers.csv", map(blanks, rows.values()), COLUMNS)
+    (docs / "pictures/peers.svg").write_text(plot(rows), encoding="utf-8")
+    for page, tables in PUBLISHED.items():
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for name in tables:
+            text = replaced_table(text, published_table(rows, name))
+        (ROOT / page).write_text(text, encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -230,7 +259,7 @@ def _options() -> argparse.Namespace:
     data = SHARED_DATA
     parser.add_argument("--data", type=Path, default=data, help="a folder with adult/adult.csv")
     parser.add_argument("--tables", nargs="+", default=tuple(PEER_TABLES), choices=PEER_TABLES)
-    parser.add_argument("--peers", nargs="+", default=tuple(PEERS), choices=PEERS)
+    parser.add_argument("--peers", nargs="*", default=tuple(PEERS), choices=PEERS)
     parser.add_argument(
         "--recipe", nargs="+", default=[], metavar="MODULE:CLASS", help="recipes of one's own"
     )
@@ -239,6 +268,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--settings", nargs="+", default=("default",), choices=("default", "best"))
     parser.add_argument("--limit", type=int, default=900, help="CPU seconds of each run")
     parser.add_argument("--fresh", action="store_true", help="run again what is in the results")
+    parser.add_argument(
+        "--publish", action="store_true", help="run nothing; write the results into README and docs"
+    )
     parser.add_argument("--results", type=Path, default=FOLDER / "peers.csv", help="CSV file")
     parser.add_argument("--environments", type=Path, default=FOLDER / "peer-environments")
     parser.add_argument(
@@ -283,7 +315,7 @@ def _run_table(
     rows: Rows,
 ) -> None:
     judge = _Judge(table)
-    key = (name, "real", "default", "", "0")
+    key = (name, REAL, "default", "", "0")
     if key not in rows:
         rows[key] = dict(zip(KEY, key, strict=True)) | judge.real_figures()
     with tempfile.TemporaryDirectory() as folder:
@@ -313,8 +345,7 @@ def _run_table(
                 drawn = pd.read_csv(job.output, keep_default_na=False, dtype=judge.types)
                 figures |= judge.figures(drawn)
             rows[job_key] = dict(zip(KEY, job_key, strict=True)) | figures
-            columns = (*KEY, *ERRORS, *JUDGED, *COSTS, "version", "remarks", "note")
-            write_rows(options.results, [_blanks(row, columns) for row in rows.values()], columns)
+            write_rows(options.results, map(blanks, rows.values()), COLUMNS)
             print(*job_key, figures.get("note") or figures["3-way"], file=sys.stderr)
 
 
@@ -369,75 +400,11 @@ class _Judge:
 
 
 def _print_tables(rows: Rows) -> None:
-    for title, frame in _means(rows):
+    for title, frame in means(rows):
         print(f"\n{title}\n{frame.to_string(float_format=lambda each: f'{each:.4g}')}")
     for key, row in rows.items():
         if row.get("note"):
             print("no figures:", *key, row["note"])
-
-
-def _means(rows: Rows) -> list[tuple[str, pd.DataFrame]]:
-    """A frame of means over seeds for each table and epsilon, peers in the order of 3-way error."""
-    frame = pd.DataFrame(list(rows.values()))
-    frame[list(SHOWN)] = frame.reindex(columns=SHOWN).apply(pd.to_numeric, errors="coerce")
-    tables = []
-    for name, group in frame.groupby("table", sort=False):
-        for epsilon in [each for each in group["epsilon"].unique() if each]:
-            chosen = group[(group["epsilon"] == epsilon) | (group["epsilon"] == "")]
-            means = chosen.groupby(["peer", "settings"])[list(SHOWN)].mean()
-            tables.append((f"{name}, epsilon {epsilon}", means.sort_values("3-way")))
-    return tables
-
-
-def _write_page(file: Path, rows: Rows) -> None:
-    """A page with the tables, the remarks, and a plot of errors over epsilon of each table."""
-    parts = [
-        "<!doctype html><html lang='en'><meta charset='utf-8'><title>synthdp and its peers</title>",
-        "<style>body{font:16px/1.5 system-ui;max-width:75em;margin:2em auto;padding:0 1em}",
-        "table{border-collapse:collapse}td,th{padding:.2em .7em;text-align:right}</style>",
-        "<h1>synthdp and its peers</h1>",
-        f"<pre>{html.escape((__doc__ or '').strip())}</pre>",
-    ]
-    parts += [_plot(rows)]
-    for title, means in _means(rows):
-        parts += [f"<h2>{html.escape(title)}</h2>", means.to_html(float_format="{:.4g}".format)]
-    remarks = sorted(
-        {(row["peer"], row.get("version") or "", row.get("remarks") or "") for row in rows.values()}
-    )
-    listed = pd.DataFrame(remarks, columns=["peer", "version", "remarks"])
-    parts += ["<h2>Versions and remarks</h2>", listed.to_html(index=False)]
-    file.write_text("\n".join(parts))
-
-
-def _plot(rows: Rows) -> str:
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        return "<p>Plots need matplotlib: pip install matplotlib</p>"
-    frame = pd.DataFrame(list(rows.values()))
-    frame = frame[frame["epsilon"] != ""]
-    for name in ("epsilon", "3-way"):
-        frame[name] = pd.to_numeric(frame[name], errors="coerce")
-    tables = list(frame["table"].unique())
-    figure, axes = pyplot.subplots(1, len(tables), figsize=(5 * len(tables), 4), squeeze=False)
-    for axis, table in zip(axes[0], tables, strict=True):
-        for (peer, settings), group in frame[frame["table"] == table].groupby(["peer", "settings"]):
-            means = group.groupby("epsilon")["3-way"].mean().dropna()
-            label = peer if settings == "default" else f"{peer}, {settings}"
-            axis.loglog(means.index, means, marker="o", label=label)
-        axis.set(title=table, xlabel="epsilon", ylabel="3-way error")
-    axes[0][-1].legend(fontsize=7)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=120, bbox_inches="tight")
-    picture = base64.b64encode(buffer.getvalue()).decode()
-    return f"<img alt='Three-way error over epsilon' src='data:image/png;base64,{picture}'>"
-
-
-def _blanks(row: Mapping[str, str], columns: Sequence[str]) -> Row:
-    return {name: row.get(name, "") for name in columns}
 
 
 def _text(value: Any) -> str:

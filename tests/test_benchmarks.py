@@ -553,8 +553,11 @@ def test_peers_are_judged_over_public_bins():
     assert bins.errors(broken)["2-way"] == 1.0
 
 
-@pytest.mark.parametrize("arguments", [("default", "schema"), ("mst", "schema")])
+@pytest.mark.parametrize(
+    "arguments", [("default", "schema"), ("mst", "schema"), ("mine:Mine", "schema")]
+)
 def test_a_peers_runner_writes_the_rows_that_it_is_asked_for(arguments, tmp_path):
+    (tmp_path / "mine.py").write_text("from synthdp.mechanisms import Independent as Mine\n")
     frame, output = peer_frame(500, seed=0), tmp_path / "rows.csv"
     frame.to_csv(tmp_path / "table.csv", index=False)
     job = {
@@ -643,3 +646,41 @@ def test_benchmarks_of_quality_say_how_often_what_is_stated_holds(printed):
     found = dict(zip(heading.split("\t"), row.split("\t"), strict=True))
     assert 0 < float(found["chosen"]) < 1
     assert found["taken"].startswith("1 ")
+
+
+def test_pages_show_the_results_of_peers_that_are_kept(monkeypatch):
+    """Whoever changes results, or how they are shown, runs ``benchmarks/peers.py --publish``."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    module = runpy.run_path(str(ROOT / "benchmarks/peers.py"))
+    rows = module["read_rows"](ROOT / "docs/peers.csv", module["KEY"])
+    for page, tables in module["PUBLISHED"].items():
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for table in tables:
+            assert module["published_table"](rows, table) in text
+
+
+def test_a_table_of_peers_takes_the_place_of_the_one_before(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from common.peer_pages import published_table, replaced_table
+
+    def result(peer, epsilon, error, seed="0"):
+        key = ("marriages", peer, "default", epsilon, seed)
+        figures = {"3-way": error, "prediction": "0.7", "cpu s": "12.4"}
+        return key, dict(
+            zip(("table", "peer", "settings", "epsilon", "seed"), key, strict=True)
+        ) | figures
+
+    found = [result("real", "", "0.09"), result("a", "1", "0.2"), result("a", "1", "0.4", "1")]
+    found += [result("b", "1", "0.1"), result("b", "10", "0.05"), result("SDV", "", "0.25")]
+    found += [result("failed", "1", "")]
+    table = published_table(dict(found), "marriages")
+    first, _line, *rows = table.splitlines()
+    assert "AUC, of records .700" in first
+    assert rows == [
+        "| b | \u2013 / .100 / .050 | .700 | 12 |",
+        "| SDV, **not private** | .250 | .700 | 12 |",
+        "| a | \u2013 / .300 / \u2013 | .700 | 12 |",
+    ]
+    other = "| Other | x |\n|---|---|\n| 1 | 2 |\n"
+    text = f"Before\n\n{other}\n{first}\n|---|\n| old | 1 |\n\nAfter\n"
+    assert replaced_table(text, table) == f"Before\n\n{other}\n{table}\n\nAfter\n"

@@ -335,14 +335,6 @@ def test_every_engine_is_listed_and_no_other():
 
 
 @needs_pages
-def test_mechanisms_that_readme_compares_exist():
-    figures = PAGES[0].read_text(encoding="utf-8").split("## How good, how fast")[1]
-    compared = re.findall(r"^\| `([a-z-]+)`", figures, flags=re.MULTILINE)
-    assert compared
-    assert set(compared) <= set(MECHANISMS)
-
-
-@needs_pages
 @pytest.mark.parametrize(
     "block",
     blocks("json", pages=[page for page in PAGES if page not in (WORKLOADS, RULES, KNOWN)]),
