@@ -147,7 +147,11 @@ def test_a_journal_alone_needs_no_budget_and_another_command_is_refused():
         (("--journal", "-"), "ordinary file", 1),
         (("--journal", "no/j"), "directory does not exist", 1),
         (("--journal", "notes"), "no journal that synthdp wrote", 1),
-        (("--budget", "none"), "budget 'none': it cannot be opened: no such file", 1),
+        (
+            ("--budget", "none"),
+            "budget 'none': there is no such file; `synthdp budget create` writes a new one",
+            1,
+        ),
         (
             ("--budget", "schema2.json"),
             "budget 'schema2.json': line 1 was changed or is damaged",

@@ -5,6 +5,7 @@ before it begins.
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from os import PathLike
+from os.path import lexists
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -372,6 +373,11 @@ class Budget:
         return self._read().described()
 
     def _open(self, *, is_writable: bool = True) -> ChainedFile:
+        if not lexists(self._path):
+            raise DataFileError(
+                f"budget {self.path!r}: there is no such file; `synthdp budget create` writes a new one, "
+                "once for all releases about one population"
+            )
         return ChainedFile(self._path, what=WHAT, patience=PATIENCE, is_writable=is_writable)
 
     def _read(self) -> Entries:
