@@ -39,14 +39,15 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Auto(Mechanism):
-    """The default mechanism: what depends on what, and what is it worth to measure it how well?
+    """The default mechanism: what depends on what, what is worth measuring, and how precisely?
 
     1. MEASURE all columns.
-       Marginals that a person named in the workload are measured next, as finely as their share
-       of the budget allows (`NamedMarginals`).
-    2. SELECT: score how far all pairs are from independence, with Gaussian noise; plan a batch of
-       cliques of any width, and how precisely to measure each, so that the expected error of the
-       workload is least. MEASURE it with a part of the budget, and GENERATE.
+    2. SELECT: score how far all pairs are from independence, with Gaussian noise.
+       MEASURE what a person named in the workload, as finely as its share of the budget allows
+       (`NamedMarginals`), and how often numbers that mostly have one value have others together
+       (`HeavyValues`).
+       Plan a batch of cliques of any width, and how precisely to measure each, so that the expected
+       error of the workload is least. MEASURE it with a part of the budget, and GENERATE.
        Then SELECT: score sets of three and four columns over a few groups of their levels, as
        many as noise allows, and MEASURE those that depend clearly beyond what smaller ones say.
     3. SELECT: score the errors of that model on pairs and triples; plan, MEASURE and GENERATE
@@ -65,10 +66,10 @@ class Auto(Mechanism):
     is_gaussian: ClassVar[bool] = True
     default_engine: ClassVar[str] = "layered-consistency"
     default_accounting: ClassVar[Accounting] = Accounting.GDP
-    # The nine numbers below were chosen by comparisons on Adult, NLTCS, Titanic and six more public
-    # tables; the table of constants in docs/auto.md says what their neighbours gave. Most
-    # differences were within the spread of the runs: none of them is tuned to the last digit, and
-    # tuning them on the table that is released would itself cost privacy.
+    # The numbers below were chosen by comparisons on Adult, NLTCS, Titanic and six more public
+    # tables. Most differences between neighbouring choices were within the spread of the runs: none
+    # of them is tuned to the last digit, and tuning them on the table that is released would itself
+    # cost privacy.
     one_way_share: float = 0.08
     """Share of the budget for step 1."""
     score_share: float = 0.03
@@ -76,10 +77,13 @@ class Auto(Mechanism):
     cost more.
     """
     first_share: float = 0.4
-    """Share of what is left after columns and scores for the measurements of step 2."""
+    """Share for the batch of step 2 of what is left once all that goes before is paid, and what the
+    scores of step 3 and the look for joint dependences cost is kept back.
+    """
     named_share: float = 0.5
-    """Share of what columns and first scores leave that may go to the marginals that a workload
-    names, whatever scores show; see `NamedMarginals`.
+    """Share of what columns, scores and looks leave that may go to the marginals that a workload
+    names, whatever scores show, and later to those that the look for joint dependences found; see
+    `NamedMarginals`.
     """
     joint_share: float = 0.01
     """Share of the budget for the look for columns that depend all together and not two by two."""
@@ -113,9 +117,11 @@ class Auto(Mechanism):
             "heavy_share",
         )
         check_counts(self, "max_candidates", "max_cells")
-        if not self.one_way_share + 2 * self.score_share < 1:
+        looks = self.joint_share + self.heavy_share
+        if not self.one_way_share + 2 * self.score_share + looks < 1:
             raise ParameterError(
-                "auto: one_way_share and two score_shares leave nothing; their sum must be below 1"
+                "auto: one_way_share, two score_shares, joint_share and heavy_share leave nothing; "
+                "their sum must be below 1"
             )
         if not (self.max_noise_share > 0 and self.relative_model_error > 0):
             raise ParameterError("auto: max_noise_share and relative_model_error must be above 0")
@@ -141,7 +147,7 @@ class Auto(Mechanism):
         survey = run.survey()
         # Floors are settled before anything is scored. Nobody's choice of a floor may depend on
         # scores: who names a marginal may know what scores of pairs cannot show.
-        named = run.named_marginals(survey, table.ledger.remaining - first_rho - run.score_rho)
+        named = run.named_marginals(survey, table.ledger.remaining - first_rho - run.reserved)
         # Scores whose noise is larger than what they could show would cost their share and then
         # mislead the plan: Titanic at epsilon 0.3 did better without.
         if not self._is_informative(table, run.candidates.pairs, first_rho):
@@ -226,6 +232,9 @@ class _Run:
         self._budget = table.ledger.remaining
         self.score_rho = self.part_of_budget(mechanism.score_share)
         """What the second scores cost, and the first ones at least."""
+        looks = mechanism.joint_share, mechanism.heavy_share
+        self.reserved = self.score_rho + sum(map(self.part_of_budget, looks))
+        """What is kept back from the first scores and from named marginals for what follows."""
         # What an engine knows of columns anyway need not be measured, neither now nor by a batch:
         # of linked tables most columns of a view are those of rows that were drawn before. What it
         # knows of wider marginals, published totals, is neither scored nor measured.
@@ -264,7 +273,10 @@ class _Run:
         The second ones keep `score_rho` even where the first cost more: they are of 2,000 pairs at
         most, so their noise does not grow with the width of the table.
         """
-        return first_score_rho(self.table, self.candidates, self.score_rho, budget=self._budget)
+        wanted = first_score_rho(self.table, self.candidates, self.score_rho, budget=self._budget)
+        # However the shares are set: half of what is not reserved is left for measurements.
+        spare = (self.table.ledger.remaining - self.reserved) / 2
+        return min(wanted, max(self.score_rho, spare))
 
     def survey(self) -> Survey:
         """What scores and measures the table, at resolutions that an earlier release had, too."""

@@ -1,8 +1,8 @@
-"""Numbers that mostly have one value: which of them have another one together?
+"""Numbers that mostly have one value: which of them are away from it in the same records?
 
-Gains are 0 for nine in ten people and losses for nineteen, and nobody has both. In the pair of all
-their levels that is some hundred records, spread over so many cells that noise hides them and
-scores hardly move; in four cells, the usual value or another of each, they are plain to see.
+Gains are 0 for nine in ten people and losses for nineteen in twenty, and nobody has both. By chance
+some hundred records would, spread over so many cells of the pair that noise hides whether they are
+there and scores hardly move. In four cells, the usual value or another of each, it is plain to see.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,8 +43,8 @@ class HeavyValues:
     Attributes
     ----------
     pairs
-        What is to be measured: the pairs in which most records are expected beside both values, as
-        many of them as noise allows. They follow from what is measured already.
+        What is to be measured: the pairs in which most records are expected with neither usual
+        value, as many of them as noise allows. They follow from what is measured already.
     """
 
     def __init__(
@@ -56,17 +56,17 @@ class HeavyValues:
         rho: Fraction,
     ) -> None:
         domain = table.domain
-        groups = {
-            name: _usual_or_not(shares[name], domain.special.get(name, ()))
+        self._others = {
+            name: _others(shares[name], domain.special.get(name, ()))
             for name in domain.attributes
             if name in domain.ordered and shares[name].max() >= _HEAVY
         }
-        unusual = {name: float(shares[name][group == 1].sum()) for name, group in groups.items()}
+        unusual = {name: float(shares[name][others].sum()) for name, others in self._others.items()}
         total = estimate_total(table.released)
         expected = {
             (left, right): total * unusual[left] * unusual[right]
             for left, right in pairs
-            if left in groups and right in groups
+            if left in unusual and right in unusual
         }
         largest = sorted(expected, key=lambda pair: (-expected[pair], pair))
         unit = table.ledger.unit
@@ -77,21 +77,30 @@ class HeavyValues:
                 break
             self.pairs.append(pair)
         self._table = table
-        self._groups = groups
         self._rho = rho
 
     def measure(self) -> None:
         """Measure the pairs, each for an equal part of ``rho``."""
         for pair in self.pairs:
-            groups = Coarsening({name: self._groups[name] for name in pair})
+            groups = Coarsening({name: _merged(self._others[name]) for name in pair})
             self._table.measure(pair, rho=self._rho / len(self.pairs), coarsening=groups)
 
 
-def _usual_or_not(shares: NDArray[np.float64], special: Sequence[int]) -> NDArray[np.int64]:
-    """The group of each level: 0 of the heaviest, 1 of all others but special ones, such as
-    "missing", which have one each.
+def _others(shares: NDArray[np.float64], special: Sequence[int]) -> NDArray[np.bool_]:
+    """Which levels are other values than the usual one; special ones, such as "missing", are none.
+
+    >>> _others(np.array([0.1, 0.6, 0.1, 0.2]), special=[3])
+    array([ True, False,  True, False])
     """
-    groups = np.ones(shares.size, dtype=np.int64)
-    groups[list(special)] = 2 + np.arange(len(special))
-    groups[int(np.argmax(shares))] = 0
-    return np.unique(groups, return_inverse=True)[1]
+    others = np.ones(shares.size, dtype=np.bool_)
+    others[[int(np.argmax(shares)), *special]] = False
+    return others
+
+
+def _merged(others: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The group of each level: one of all other values, and one of each level that is none.
+
+    >>> _merged(np.array([True, False, True, False]))
+    array([0, 1, 0, 2])
+    """
+    return np.where(others, 0, np.cumsum(~others))

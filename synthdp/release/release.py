@@ -302,9 +302,11 @@ class Release:
             return synthesis
         # Also of Ctrl-C: what was paid for is handed over, and the error goes on.
         except BaseException as error:
-            if self._ledger.events:
-                self._hand_over(error, self._paid_for(reached.schema, reached.table), rescue)
-            self._kept.stop(isinstance(error, UnreadColumnError))
+            try:
+                if self._ledger.events:
+                    self._hand_over(error, self._paid_for(reached.schema, reached.table), rescue)
+            finally:
+                self._kept.stop(isinstance(error, UnreadColumnError))
             raise
         finally:
             if reached.table is not None:

@@ -66,7 +66,7 @@ small.
 _BLOCK = 1 << 16
 """Draws at a time: they stay in the processor's cache."""
 _FEW, _OFTEN = 1 << 12, 40
-"""Draws, and times, up to which only their own first words are decided; beyond, all 2^16 are."""
+"""Most draws at once, and times, for which single first words are decided; beyond, all 2^16 are."""
 _UNDECIDED = np.iinfo(np.int32).max
 """Marks what 16 bits do not decide; no magnitude in a table is as large."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from synthdp.core import Domain, Workload
+from synthdp.core import Domain, ParameterError, Workload
 from synthdp.data import CodedSource, CodedTable
 from synthdp.inference import GraphicalModelEngine, LayeredConsistencyEngine
 from synthdp.mechanisms import Auto, Task
@@ -27,13 +27,16 @@ def exclusive(seed=0):
     return gain, loss, income
 
 
-def released(*, ordered=PAIR, special=None, epsilon=1.0, mechanism=None, engine=None, seed=0):
+def released(
+    *, ordered=PAIR, special=None, epsilon=1.0, mechanism=None, engine=None, seed=0, workload=None
+):
     domain = Domain(("gain", "loss", "income"), (14, 10, 2), special or {}, frozenset(ordered))
     ledger = PrivacyLedger(
         epsilon=epsilon, delta=1e-9, adjacency=Adjacency.ADD_REMOVE, accounting=Accounting.GDP
     )
     table = PrivateTable(CodedSource(CodedTable(domain, exclusive(seed))), ledger)
-    task = Task(workload=Workload.default(domain), engine=engine or LayeredConsistencyEngine())
+    wanted = Workload.from_dict(domain, workload) if workload else Workload.default(domain)
+    task = Task(workload=wanted, engine=engine or LayeredConsistencyEngine())
     return table, (mechanism or Auto()).release(table, task)
 
 
@@ -89,3 +92,36 @@ def test_an_engine_that_takes_no_merged_levels_gets_none():
     table, model = released(engine=GraphicalModelEngine())
     assert merged_cells(table) == []
     assert "heavy_values_together" not in model.findings
+
+
+def test_missing_values_alone_beside_the_usual_one_are_no_other_value():
+    """Of a column without a third value nothing is expected beside both usual ones."""
+    table, _ = released(special={"loss": tuple(range(1, 10))})
+    assert merged_cells(table) == []
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        {"one_way_share": 0.5, "heavy_share": 0.6},
+        {"one_way_share": 0.5, "heavy_share": 0.3, "joint_share": 0.3},
+    ],
+)
+def test_shares_that_cannot_be_paid_are_refused_before_anything_is(shares):
+    with pytest.raises(ParameterError, match="heavy_share leave nothing; their sum must be below"):
+        Auto(**shares)
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        {"one_way_share": 0.3, "heavy_share": 0.3, "joint_share": 0.3},
+        {"one_way_share": 0.01, "score_share": 0.4, "heavy_share": 0.09, "joint_share": 0.09},
+        {"named_share": 0.95, "heavy_share": 0.4},
+    ],
+)
+@pytest.mark.parametrize("are_named", [False, True])
+def test_all_other_shares_are_paid_in_full(shares, are_named):
+    workload = {"marginals": [{"columns": ["gain", "loss", "income"]}]} if are_named else None
+    table, _ = released(mechanism=Auto(**shares), workload=workload)
+    assert table.ledger.remaining == 0
