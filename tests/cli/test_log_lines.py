@@ -17,9 +17,9 @@ def _place(tmp_path, monkeypatch):
 
 
 def test_verbose_tells_stages_and_charges_and_more_verbose_the_steps():
-    quiet = invoke(*run_arguments("--mechanism", "independent", "--save", "m.synthdp"))
-    loud = invoke(*run_arguments("--mechanism", "independent", "--force", "-v"))
-    louder = invoke(*run_arguments("--mechanism", "independent", "--force", "-vv"))
+    quiet = invoke(*run_arguments("--mechanism", "independent", "--save", "m.synthdp", epsilon="2"))
+    loud = invoke(*run_arguments("--mechanism", "independent", "--force", "-v", epsilon="2"))
+    louder = invoke(*run_arguments("--mechanism", "independent", "--force", "-vv", epsilon="2"))
     assert (quiet.code, loud.code, louder.code) == (0, 0, 0)
     assert len(quiet.said) == 1
     events = json.loads(Path("out.csv.privacy.json").read_text())["events"]
