@@ -1,6 +1,7 @@
 """Rules of a project, with the limits of its linked tables, and the columns that they may name."""
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise, permutations
 from typing import Any
 
 from synthdp.cli.projects.declared import Kind, kinds_of, resources, rules_of
@@ -9,7 +10,7 @@ from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.linked.package.qualified import OTHER
 from synthdp.schema.keys import OWN, RELATIVE
 from synthdp.schema.questions import is_ordered
-from synthdp.schema.rule_answers import ordered_pair
+from synthdp.schema.rule_answers import ordered_pair, rule_of_answers
 
 
 def columns_of(opened: OpenProject) -> dict[str, Kind]:
@@ -43,6 +44,29 @@ def distance_of(opened: OpenProject, rule: Any) -> tuple[str, str] | None:
     is_one_table = len({*tables}) < 2 and not any(each.startswith(OTHER) for each in tables)
     is_better = pair and is_one_table and all(is_ordered(kinds.get(each)) for each in pair)
     return pair if is_better else None
+
+
+def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
+    """The ways in which neighbouring dates of a table may follow one another, the lower one first,
+    each with the rule that says so: of those of which nothing is declared, and whose later one is
+    not measured by a distance yet.
+    """
+    ruled = [{*(ordered_pair(rule) or ())} for rule in rules_of(opened)]
+    ways = list[tuple[str, str]]()
+    for table, kinds in kinds_of(opened).items():
+        fields = {name: kind for name, kind in kinds.items() if isinstance(kind, Mapping)}
+        measured = {name: (kind.get(OWN) or {}).get(RELATIVE) for name, kind in fields.items()}
+        types = {name: fields[name]["type"] if name in fields else kinds[name] for name in kinds}
+        for moment in ("date", "datetime"):
+            for pair in pairwise(name for name, type_ in types.items() if type_ == moment):
+                ways += [
+                    (f"{table}.{lower}", f"{table}.{upper}") if table else (lower, upper)
+                    for lower, upper in permutations(pair)
+                    if not measured.get(upper) and measured.get(lower) != upper
+                ]
+    said = {"0.side": ["left"], "1.side": ["right"], "compared": ["<="]}
+    rules = {way: rule_of_answers("check", dict.fromkeys(way), said) for way in ways}
+    return {way: rule for way, rule in rules.items() if {*way} not in ruled}
 
 
 def relatives(opened: OpenProject) -> list[tuple[str, str]]:

@@ -17,7 +17,14 @@ from synthdp.cli.projects.declared import (
     save_content,
     save_kinds,
 )
-from synthdp.cli.projects.rules import all_rules, columns_of, distance_of, relatives, with_limits
+from synthdp.cli.projects.rules import (
+    all_rules,
+    columns_of,
+    dates_apart,
+    distance_of,
+    relatives,
+    with_limits,
+)
 from synthdp.cli.studio.rules import builder, rule_of
 from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
@@ -48,6 +55,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
             (id_, rule_text(rule, words), distance_of(visit.opened, rule))
             for id_, (_, rule) in _numbered(visit).items()
         ],
+        "apart": dates_apart(visit.opened),
         "relatives": relatives(visit.opened),
         "builder": builder(visit),
         "places": places_of(visit),
@@ -71,8 +79,12 @@ def save_people(visit: Visit) -> str:
         kept = [(name, text) for name in others for text in visit.texts_of(name)]
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
     taken = rules.get(visit.action.replace("distance", "remove"), ("", None))[1]
+    ways = {f"apart-{n}": rule for n, rule in enumerate(dates_apart(visit.opened).values())}
     if visit.action == "add":
         rules["add"] = rule_of(visit)
+    elif visit.action in ways:
+        taken = ways[visit.action]
+        rules["apart"] = ("", taken)
     elif not visit.action.startswith("distance-") and visit.chosen(rules):
         del rules[visit.action]
     content = _typed(visit)

@@ -310,6 +310,35 @@ def test_a_rule_between_two_dates_is_offered_as_a_distance_and_then_superfluous(
     assert 'name="column" value="Alter"' not in page  # no rule can be about it
 
 
+def test_each_pair_of_neighbouring_dates_can_be_put_in_order_by_a_click(client, place):
+    (place / "Fälle.csv").write_text("Tat;Ort;Meldung;Ende\n", "utf-8")
+    posted(client, "/table", action="choose", table="Fälle.csv")
+    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
+    posted(client, "/table", action="dialect", **given)
+    kinds = {f"c0-{n}.kind": "date" for n in (0, 2, 3)} | {"c0-1.kind": "categorical"}
+    posted(client, "/columns", action="go_on", **kinds)
+
+    def offered():
+        page = unescape(client.get("/people?language=en").text)
+        return dict(re.findall(r'value="(apart-[0-9]+)">\s*(.*?)</button>', page))
+
+    ways = ["“Meldung” is never before “Tat”", "“Tat” is never before “Meldung”"]
+    ways += ["“Ende” is never before “Meldung”", "“Meldung” is never before “Ende”"]
+    assert [*offered().values()] == ways
+    taken = next(id_ for id_, way in offered().items() if way == ways[0])
+    posted(client, "/people", action=taken)
+    assert [*offered().values()] == [ways[2]]  # a second distance of Meldung would undo the first
+    posted(client, "/people", action=next(iter(offered())))
+    assert offered() == {}
+    own = {name: {"relative_to": name, "minimum": 0} for name in ("Tat", "Meldung")}
+    saved = kinds_in(place)
+    assert saved["Meldung"] == {"type": "date", "synthdp": own["Tat"]}
+    assert saved["Ende"] == {"type": "date", "synthdp": own["Meldung"]}
+    assert "constraints" not in saved["synthdp"]
+    assert posted(client, "/people", action="apart-0").status_code == 422
+    assert posted(client, "/people", action="go_on", several="no").headers["location"] == "/budget"
+
+
 def test_a_rule_that_a_distance_says_goes_when_the_distance_is_declared(client, place):
     declared(client, **{"c0-2.kind": "integer"})
     rule = {"rule": "check", "column": ["Größe", "Alter"], "compared": "<="}
