@@ -7,6 +7,10 @@ proposal, as a wrong one that is overlooked costs more than a missing one.
 import re
 
 _WHOLE = {
+    "": """
+        tag montag dienstag donnerstag freitag samstag sonntag feiertag werktag
+        alltag mittag vormittag nachmittag hashtag candidate mandate
+    """,
     "id": "id nr nummer number key uuid guid kennung kennziffer aktenzeichen",
     "integer": "age alter anzahl count anz tage days dauer duration punkte score puls pulse",
     "number": """
@@ -17,7 +21,7 @@ _WHOLE = {
         plz zip icd ops code sex gender typ type art status land country region ort city
         stadt kasse beruf job occupation marital education group bezirk kreis stufe level
         kategorie category grund reason raucher smoker sprache language herkunft origin
-        konfession religion nation race ethnicity privat priorität priority
+        konfession religion nation race ethnicity privat priorität priority wochentag weekday
     """,
     "date": """
         date datum aufnahme entlassung admission discharge dob geboren geburtstag birthday
@@ -38,21 +42,27 @@ _WHOLE = {
         notes remark remarks memo
     """,
 }
-"""Words of names, by the kind that a whole one suggests."""
+"""Words of names, by the kind that a whole one suggests; those that end as others do, and are
+nothing of that kind, suggest none.
+"""
 
 _ENDS = {
     "id": "nummer kennung",
-    "date": "datum date",
+    "date": "datum date tag",
     "year": "jahr",
     "name": "patientenname kundenname personenname",
     "categorical": """
         geschlecht diagnose station abteilung postleitzahl leistung versicherung klasse
         gruppe stand angehörigkeit land bezirk kreis kasse beruf abschluss bildung
-        schlüssel form fach status grund grad stufe kategorie raucher kehrer
+        schlüssel form fach status grund grad stufe kategorie category raucher kehrer
+        art typ
     """,
     "integer": "alter anzahl dauer punkte tage",
     "number": "gewicht weight betrag amount kosten costs income einkommen gehalt zahlung",
-    "ignore": "hinweis hinweise bemerkung kommentar notiz freitext",
+    "ignore": """
+        hinweis hinweise bemerkung bemerkungen kommentar kommentare notiz notizen freitext
+        anmerkung anmerkungen
+    """,
 }
 """Ends of longer words, which German joins."""
 
@@ -60,6 +70,23 @@ _COUNT = re.compile(r"\b(number|count|anzahl|zahl)\s+(of|der|von)\b")
 _MEASURE = re.compile(
     r"[€$£%]|[\[(]\s*(cm|kg|mm|m(?!/)|km|g|mg|µg|ml|l|mmol|eur|usd|h|min)\b[^\])]*[\])]"
 )
+_PERIODS = ("jahr", "year", "monat", "month", "woche", "week", "tag", "day", "stunde", "hour")
+_RATE = re.compile(
+    # "km/Jahr" and "Besuche je Jahr", but not "Monat/Jahr"
+    rf"(?<!\s){''.join(f'(?<!{each})' for each in _PERIODS)}\s*/\s*({'|'.join(_PERIODS)})\b"
+    rf"|\b(pro|je|per)\s+({'|'.join(_PERIODS)})\b"
+)
+_OPEN_QUESTION = re.compile(
+    r"(wer|wie|was|wann|wo|warum|welche\w?|who|what|when|where|why|which|how)\b"
+)
+"""Begins a question whose answer is neither yes nor no."""
+
+_WEAK = ("", "categorical")
+"""Proposals that a clearer sign outweighs."""
+
+_NO_ENDS = ("start", "chart", "part", "heart", "cart", "wart", "smart")
+"""Ends that only look like one of `_ENDS`."""
+
 _RELATED = re.compile(r"\s(?:of|der|des|von|for|für|bei|at)\s")
 
 
@@ -77,16 +104,24 @@ def proposed_kind(name: str) -> str:
     ... )
     ('date', 'date', '')
     """
-    apart = re.sub(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])", " ", name).lower()  # birthDate
+    apart = re.sub(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])", " ", name).strip().lower()  # birthDate
     if _COUNT.search(apart):
         return "integer"
-    if _MEASURE.search(apart):
+    if _MEASURE.search(apart) or _RATE.search(apart):
         return "number"
     words = re.findall(r"[^\W_]+", _RELATED.split(apart)[0])
-    return next(filter(None, map(_kind_of_word, reversed(words))), "")
+    kind = next(filter(None, map(_kind_of_word, reversed(words))), "")
+    is_yes_or_no = words and apart.endswith("?") and not _OPEN_QUESTION.match(apart)
+    if is_yes_or_no and (len(words) > 1 or kind in _WEAK):
+        return "boolean"
+    if words[1:] and words[-1] == "am":  # "erledigt am"
+        return "date"
+    # German says first that it is a remark, and then on what.
+    is_remark = "".join(words[:1]).endswith((*_ENDS["ignore"].split(),))
+    return "ignore" if is_remark and kind in _WEAK else kind
 
 
 def _kind_of_word(word: str) -> str:
     whole = (kind for kind, words in _WHOLE.items() if word in words.split())
     end = (kind for kind, ends in _ENDS.items() if word.endswith((*ends.split(),)))
-    return next(whole, next(end, ""))
+    return next(whole, "" if word.endswith(_NO_ENDS) else next(end, ""))

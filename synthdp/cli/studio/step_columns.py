@@ -149,7 +149,8 @@ def _proposed(visit: Visit, name: str) -> dict[str, str]:
     if not kind:
         return {}
     usual = dict(each.split("=") for each in visit.texts("proposed").split(";") if each)
-    more = {"format": usual[kind]} if visit.mark == "," and kind in usual else {}
+    asked = "words" if kind == "boolean" else "format"
+    more = {asked: usual[kind]} if visit.mark == "," and kind in usual else {}
     more |= {"bare": "on"} if kind == "number" else {}  # a unit may stand there, or none
     return _with_usual(visit, {"kind": kind} | more)
 

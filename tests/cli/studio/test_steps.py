@@ -724,6 +724,17 @@ def test_names_of_columns_propose_kinds_that_hold_once_they_are_saved(place):
     assert "Vorschlag, nur nach dem Namen" not in client.get("/columns").text
 
 
+def test_a_question_is_proposed_with_the_words_that_answer_it(place):
+    (place / "Fälle.csv").write_text("Gutachten nötig?;Ort\n", "utf-8")
+    client = studio_client(place)[0]
+    client.get("/table?language=de")
+    posted(client, "/table", action="choose", table="Fälle.csv")
+    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
+    posted(client, "/table", action="dialect", **given)
+    form = form_with(client.get("/columns").text, "c0-0.kind")
+    assert (form["c0-0.kind"], form["c0-0.words"]) == ("boolean", "ja/nein")
+
+
 def test_every_column_of_an_export_gets_a_proposal(place):
     messy_export(place / "Klinik.csv", 3)
     client = studio_client(place)[0]
