@@ -19,9 +19,9 @@ from synthdp.privacy.private_table import PrivateTable
 
 _HEAVY = 0.5
 """Share of the records from which on a value is the usual one."""
-_CLEAR = 1.0
+_CLEAR = 1.5
 """Standard deviations of noise in the records that have another value of both, were the columns
-independent. With less, that they exclude each other could not be told from chance.
+independent. With less, that they exclude each other could not be told from noise.
 """
 
 
@@ -56,12 +56,14 @@ class HeavyValues:
         rho: Fraction,
     ) -> None:
         domain = table.domain
-        self._others = {
+        others = {
             name: _others(shares[name], domain.special.get(name, ()))
             for name in domain.attributes
             if name in domain.ordered and shares[name].max() >= _HEAVY
         }
-        unusual = {name: float(shares[name][others].sum()) for name, others in self._others.items()}
+        # One other value needs no merging: the pair is as small by itself, and is scored as it is.
+        self._others = {name: levels for name, levels in others.items() if levels.sum() > 1}
+        unusual = {name: float(shares[name][levels].sum()) for name, levels in self._others.items()}
         total = estimate_total(table.released)
         expected = {
             (left, right): total * unusual[left] * unusual[right]
