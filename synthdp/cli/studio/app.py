@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -240,7 +241,8 @@ def _download(visit: Visit) -> Response:
 
 
 def _archive(visit: Visit, *, name: str) -> Response:
-    headers = {"content-disposition": f'attachment; filename="{name}.zip"'}
+    called = quote(f"{Path(visit.studio.path.resolve().stem).stem}-{name}.zip")
+    headers = {"content-disposition": f"attachment; filename*=utf-8''{called}"}
     content = _ARCHIVES[name](visit.of_release().opened)
     return Response(content, media_type="application/zip", headers=headers)
 

@@ -48,15 +48,17 @@ _MENDED = {
 _TABLES = ("synthetic.", "tables/")
 """How the names of synthetic tables and their certificates begin, which are what most want first."""
 
-_FIELD = {
-    **dict.fromkeys(("C01", "C02"), "missing"),
-    **dict.fromkeys(("C03", "C05"), "levels"),
-    "C04": "kind",
-    "C07": "minimum",
-    "C08": "decimals",
-    "C16": "bins",
+_FIELDS = {
+    "C01": ("missing", "kind"),
+    "C02": ("missing",),
+    "C03": ("levels",),
+    "C04": ("kind", "minimum"),
+    "C05": ("levels", "kind"),
+    "C07": ("minimum", "kind"),
+    "C08": ("decimals",),
+    "C16": ("bins",),
 }
-"""Which input of a column mends a caution, by its code."""
+"""Which inputs of a column may mend a caution, by its code."""
 
 _SHARE = re.compile(r"about ([0-9.]+)(?: to ([0-9.]+))? %")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
@@ -124,7 +126,7 @@ def _card(text: str, places: Mapping[str, str]) -> dict[str, Any]:
         "text": text,
         "columns": _named(text, places),
         "shares": [float(each) for each in share.groups() if each] if share else [],
-        "field": _FIELD.get(code, ""),
+        "fields": _FIELDS.get(code, ("",)),
     }
 
 

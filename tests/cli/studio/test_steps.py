@@ -823,6 +823,22 @@ def test_a_caution_says_how_many_and_leads_to_the_field_that_mends_it(client, pl
     assert 'id="c0-0.levels"' in columns
 
 
+def test_a_caution_that_may_come_of_a_wrong_kind_leads_to_the_kind_as_well(client, place):
+    budgeted(client)
+    empty = "column 'Alter': 97 % of its values are missing"
+    beyond = "column 'Größe': about 40 % of the records lie beyond its bounds"
+    rare = "column 'Ort': no level has enough records to be found; all are 'andere'"
+    made_run(place, cautions=[empty, beyond, rare])
+    page = unescape(studio_client(place)[0].get("/run?language=de").text)
+    cards = re.findall("<article.*?</article>", page, re.DOTALL)
+    asked = [set(re.findall(r'href="/columns#(.*?)"', card)) for card in cards]
+    mended = [{"c0-1.kind", "c0-1.minimum"}, {"c0-2.minimum", "c0-2.kind"}]
+    assert asked == [*mended, {"c0-0.levels", "c0-0.kind"}]
+    assert "Stehen dort Daten (wie 31.12.2025) oder Zahlen" in cards[2]
+    shown = unescape(client.get("/columns").text)
+    assert all(f'id="{place}"' in shown for places in asked for place in places)
+
+
 def test_a_result_of_what_was_changed_since_says_so(client, place):
     budgeted(client)
     made_run(place)
@@ -866,7 +882,10 @@ def test_what_was_released_stays_within_reach(client, place):
         script = unescape(client.get(f"/take?run={number}").text)
         assert f"kinds='run-{number}/kinds.json',\n    epsilon={number}.0" in script
         assert "index=False, sep=';'" in script
-    held = zipfile.ZipFile(io.BytesIO(client.get("/take/release.zip?run=2").content))
+    taken = client.get("/take/release.zip?run=2")
+    named = taken.headers["content-disposition"]
+    assert named == "attachment; filename*=utf-8''people-release.zip"
+    held = zipfile.ZipFile(io.BytesIO(taken.content))
     assert sorted(held.namelist()) == [
         f"run-2/{name}" for name in ("a.json", "certificate.html", "synthetic.csv")
     ]

@@ -19,6 +19,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 for (const form of document.querySelectorAll("[data-proposed]")) {
   const usual = new Map(form.dataset.proposed.split(";").map((each) => each.split("=")));
   form.addEventListener("change", ({ target }) => {
+    if (/kind$/.test(target.name)) target.closest(".column")?.querySelector("small")?.remove();
     const asked = target.value === "boolean" ? "words" : "format";
     const field = form.elements[target.name.replace(/kind$/, asked)];
     const is_free = !field?.value || [...usual.values()].includes(field.value);
