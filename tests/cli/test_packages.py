@@ -101,7 +101,11 @@ def test_nothing_is_overwritten_unasked_and_nothing_is_left_behind(folder):
 @pytest.mark.parametrize(
     ("options", "said", "code"),
     [
-        (("--budget", "b.json"), "budget 'b.json': it cannot be opened: no such file", 1),
+        (
+            ("--budget", "b.json"),
+            "budget 'b.json': there is no such file; `synthdp budget create`",
+            1,
+        ),
         (("--unit", "home"), "--unit is for one table", 2),
         (("--order", "kind"), "--order is for one table", 2),
         (("--delimiter", ";"), "--delimiter is for one table", 2),
