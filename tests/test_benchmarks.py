@@ -214,6 +214,19 @@ def test_own_units_are_those_of_the_records(name, monkeypatch):
     assert judge.of_columns(nearly)["Wasserstein"].iloc[0] == pytest.approx(1.0)
 
 
+def test_how_a_missing_value_is_written_does_not_tell_rows_from_records(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from common.own_units import OwnUnitsJudge, OwnUnitsTable
+
+    levels, numbers = ["", "?", "a", "b"], np.arange(400) % 7
+    written = pd.DataFrame({"x": numbers, "y": np.tile(levels, 100)})
+    fields = [{"name": "x", "type": "integer"}, {"name": "y", "type": "string"}]
+    judge = OwnUnitsJudge(OwnUnitsTable(written, written, fields, "y"))
+    drawn = written.assign(y=written["y"].replace(["", "?"], np.nan))
+    assert judge.told_apart(drawn) < 0.55
+    assert judge.told_apart(drawn.assign(y=drawn["y"].fillna("a"))) > 0.55
+
+
 @pytest.mark.slow
 def test_scale_benchmark_tells_how_costs_grow(tmp_path):
     options = [

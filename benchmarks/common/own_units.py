@@ -17,6 +17,9 @@ HEAVY = 0.005
 FOLDS = 3
 """Parts of the rows on which a classifier of real and drawn rows is tested in turns."""
 
+MISSING = ("", "?")
+"""What the records have where a value is missing; drawn rows have nothing there."""
+
 MOST_JUDGED = 15_000
 """Rows of each kind that it sees: more would take longer and say the same."""
 
@@ -51,7 +54,7 @@ class OwnUnitsTable:
     @property
     def schema(self) -> dict[str, Any]:
         """The fields as a schema."""
-        return {"fields": list(self.fields), "missingValues": ["", "?"]}
+        return {"fields": list(self.fields), "missingValues": list(MISSING)}
 
     @property
     def kinds(self) -> dict[str, Any]:
@@ -194,7 +197,7 @@ class OwnUnitsJudge:
         self._real = self._numeric(table.frame)
         self._truth = self._correlations(self._real)
         self._levels = {
-            name: sorted(set(table.frame[name].astype(str)))
+            name: sorted(set(table.frame[name].astype(str)) - set(MISSING))
             for name in table.frame.columns
             if name not in self._real
         }
@@ -278,8 +281,10 @@ class OwnUnitsJudge:
         return float(accuracy_score(truth, forest.predict(tested.fillna(-1.0))))
 
     def _features(self, frame: pd.DataFrame) -> pd.DataFrame:
+        # A level that is not known has the code -1, as a missing value has: in records "" and in
+        # drawn rows NaN are the same, or else the writing of "missing" would tell the two apart.
         codes = {
-            name: pd.Categorical(frame[name].astype(str), levels).codes
+            name: pd.Index(levels).get_indexer(frame[name].astype(str))
             for name, levels in self._levels.items()
             if name in frame
         }
