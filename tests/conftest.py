@@ -39,6 +39,14 @@ def pytest_runtest_call(item):
     CHANCE.begin(item)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiling_was_said():
+    """Which test compiles first is chance, and none expects to be told."""
+    from synthdp.inference import Compiled  # it imports numpy, too
+
+    home(Compiled).FIRST_TIME.acquire(blocking=False)
+
+
 @pytest.fixture
 def one_run(monkeypatch):
     """Runs have one name and one time, so that their certificates differ only where runs do."""

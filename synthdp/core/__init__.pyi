@@ -19,6 +19,7 @@ from synthdp.core.errors import SourceError as SourceError
 from synthdp.core.errors import SynthdpError as SynthdpError
 from synthdp.core.errors import UnreadColumnError as UnreadColumnError
 from synthdp.core.event_log import LOGGER as LOGGER
+from synthdp.core.event_log import NOTICE as NOTICE
 from synthdp.core.event_log import event_in_words as event_in_words
 from synthdp.core.event_log import log as log
 from synthdp.core.faces import listed as listed

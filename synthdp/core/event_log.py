@@ -6,16 +6,16 @@ from logging import INFO, NullHandler, getLogger
 from typing import Any
 
 LOGGER = getLogger("synthdp")
-"""Hears public facts only: stages and charges at INFO, steps at DEBUG. Whoever wants to read them
-adds a handler.
+"""Hears public facts only: stages and charges at INFO, steps at DEBUG, and why one waits at NOTICE.
+Whoever wants to read them adds a handler.
 """
+NOTICE = INFO + 5
+"""The level of what commands show that show no other line of the log."""
 LOGGER.addHandler(NullHandler())
 
 
 def log(level: int, message: str, *arguments: object) -> None:
-    """Log public facts; a handler that raises does not stop a run, for what was paid for would be
-    lost.
-    """
+    """Log public facts; no handler that raises ends a run, for what was paid for would be lost."""
     with suppress(Exception):
         LOGGER.log(level, message, *arguments, stacklevel=2)
 

@@ -9,16 +9,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, update_wrapper
 from inspect import isfunction
-from logging import INFO, WARNING
+from logging import WARNING
 from pathlib import Path
+from threading import Lock
 from typing import Generic, ParamSpec, TypeVar, final
 
-from synthdp.core.event_log import log
+from synthdp.core.event_log import LOGGER, NOTICE, log
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_FIRST_TIME = "compiling %s for the first time on this machine: some seconds, once"
+FIRST_TIME = Lock()
+"""Taken by who says that loops are compiled, and never released: once a process is enough."""
+_FIRST_TIME = "compiling loops for the first time on this machine: some seconds, once"
 _NO_NUMBA = "numba cannot be imported (%s): rows are drawn many times more slowly"
 
 
@@ -68,9 +71,16 @@ class Compiled(Generic[P, R]):
         name = f"{Path(self.plain.__code__.co_filename).stem}.{self.plain.__qualname__}"
         # Only where nothing is kept yet: a message at each run would be noise.
         if not any(Path(fast.stats.cache_path or "").glob(f"{name}-*.nbi")):
-            log(INFO, _FIRST_TIME, name)
-            if sys.stderr.isatty():
-                with suppress(OSError):
-                    sys.stderr.write(f"{_FIRST_TIME % name}\n")
+            _say_first_time()
         compiled: Callable[P, R] = fast
         return compiled
+
+
+def _say_first_time() -> None:
+    """Tell whoever listens to the log; if nobody does, a terminal."""
+    if not FIRST_TIME.acquire(blocking=False):
+        return
+    log(NOTICE, _FIRST_TIME)
+    if not LOGGER.isEnabledFor(NOTICE) and sys.stderr.isatty():
+        with suppress(OSError):
+            sys.stderr.write(f"{_FIRST_TIME}\n")

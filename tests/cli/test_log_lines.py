@@ -3,11 +3,14 @@
 import json
 import logging
 from pathlib import Path
+from threading import Lock
 
 import pytest
 from helpers.cli_runs import CANARY, invoke, lay_out, run_arguments
+from helpers.homes import home
 
 from synthdp.core import LOGGER, event_in_words
+from synthdp.inference import Compiled
 
 
 @pytest.fixture(autouse=True)
@@ -110,3 +113,41 @@ def test_json_says_wrong_options_too(words):
 )
 def test_who_does_not_ask_for_json_gets_text(words):
     assert invoke(*words).lines[0].startswith("synthdp: ")
+
+
+def compile_two(*_):
+    """Functions of no file, whose machine code is kept nowhere, so that each run compiles them."""
+    for factor in (2, 3):
+        assert Compiled(eval(f"lambda number: {factor} * number"))(7) == factor * 7
+
+
+@pytest.fixture
+def _compiling_for_the_first_time(monkeypatch):
+    """A run that compiles as the first one on a machine does, and logs nothing else of its own."""
+    monkeypatch.setattr(home(Compiled), "FIRST_TIME", Lock())
+    monkeypatch.setattr("synthdp.cli.commands.run.log", compile_two)
+
+
+COMPILING = "compiling loops for the first time on this machine: some seconds, once"
+
+
+@pytest.mark.usefixtures("_compiling_for_the_first_time")
+@pytest.mark.parametrize("verbosity", [(), ("-v",)])
+def test_who_waits_for_the_compiler_is_told_once_without_a_terminal_too(verbosity):
+    outcome = invoke(*run_arguments("--mechanism", "independent", *verbosity))
+    assert outcome.lines.count(f"synthdp: {COMPILING}") == 1
+    assert outcome.err.count("compiling") == 1
+
+
+@pytest.mark.usefixtures("_compiling_for_the_first_time")
+def test_machines_are_told_of_the_compiler_in_a_line_of_their_own():
+    outcome = invoke(*run_arguments("--mechanism", "independent", "--log-format", "json"))
+    lines = [json.loads(line) for line in outcome.lines]
+    (said,) = (line for line in lines if "compiling" in line["message"])
+    assert (said["level"], said["message"]) == ("info", COMPILING)
+
+
+@pytest.mark.usefixtures("_compiling_for_the_first_time")
+def test_a_certificate_on_stderr_stays_one_that_can_be_parsed():
+    outcome = invoke(*run_arguments("--mechanism", "independent", output="-"))
+    assert json.loads(outcome.err)["complete"] is True

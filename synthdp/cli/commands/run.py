@@ -90,7 +90,7 @@ def run_command(options: RunOptions) -> None:
     if settings.order is not None:
         check_combined("order", vars(options), Spelling.SHELL)
     with (
-        progress_on(sys.stderr, verbosity=options.verbose) as status,
+        progress_on(sys.stderr, verbosity=options.verbose, output=options.output) as status,
         _opened(options, schema) as table,
     ):
         schema = schema.reordered(header_of(table), unit=options.unit).in_zones(zones_of(table))

@@ -59,7 +59,7 @@ def sample_table(options: SampleOptions) -> None:
     )  # files are as the schema says, wherever the model was made
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
-    with progress_on(sys.stderr, verbosity=options.verbose) as status:
+    with progress_on(sys.stderr, verbosity=options.verbose, output=options.output) as status:
         check = write_sample(
             synthesis,
             options,

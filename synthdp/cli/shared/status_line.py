@@ -3,6 +3,8 @@
 from time import monotonic
 from typing import Self, TextIO, final
 
+CLEARED = "\r\x1b[K"
+"""Takes a terminal to the beginning of the line, and the line away."""
 _WIDTH = 24
 """Characters of the bar: with the stage's name the line fits a terminal of 80 columns."""
 _SECONDS_BETWEEN_DRAWINGS = 0.05
@@ -34,7 +36,7 @@ class StatusLine:
             return
         self._drawn_at, self._stage = now, stage
         filled = _WIDTH * done // max(most, 1)
-        self._stream.write(f"\r\x1b[K{stage:<18} [{'#' * filled}{'.' * (_WIDTH - filled)}]")
+        self._stream.write(f"{CLEARED}{stage:<18} [{'#' * filled}{'.' * (_WIDTH - filled)}]")
         self._stream.flush()
 
     def __enter__(self) -> Self:
@@ -42,5 +44,5 @@ class StatusLine:
 
     def __exit__(self, *_: object) -> None:
         if self._active and self._stage:
-            self._stream.write("\r\x1b[K")
+            self._stream.write(CLEARED)
             self._stream.flush()
