@@ -24,9 +24,9 @@ against the records: what sampling alone gives.
 Every peer runs by its defaults, and where its documentation recommends other settings for quality,
 by these, too (``--settings best``). What was handed over or read that is not private, and what is
 not its default, stands in "remarks". The library mbi, the estimator below OpenDP, SmartNoise,
-dpsynth and dpmm, has its own mechanisms as scripts in its repository, private-pgm. Tab-PE, which
-needs torch and more from repositories, is not among them. One's own recipe
-runs beside them: ``--recipe module:Class``, a module of the folder that you call this from.
+dpsynth and dpmm, has its own mechanisms as scripts in its repository, private-pgm. Tab-PE runs by
+its own code, without what only its images and texts need. One's own recipe runs beside them:
+``--recipe module:Class``, a module of the folder that you call this from.
 
 What is on no index is cloned from its repository, at a fixed commit. Without a net give the clone:
 ``--checkout private-pgm=FOLDER``. An environment with a file ``complete`` is taken as it is.
@@ -78,6 +78,7 @@ EPSILONS, DELTA = (0.1, 1.0, 10.0), 1e-9
 REPOSITORIES = {
     "dpsynth": ("https://github.com/google/dpsynth", "cf8075f"),
     "private-pgm": ("https://github.com/ryan112358/private-pgm", "4d2b3c5"),
+    "tab-pe": ("https://github.com/microsoft/DPSDA", "9078c67"),
 }
 """Address and commit of what is on no index, by the name of its environment."""
 
@@ -117,6 +118,7 @@ _DPMM, _OPENDP = ("dpmm==0.1.9",), ("opendp[polars,mbi]==0.16.0", "pandas", "pya
 _SMARTNOISE, _SDV = ("smartnoise-synth==1.0.8",), ("sdv==2.0.0",)
 _DPSYNTH = ("CHECKOUT", "etils[epath]")
 _PRIVATE_PGM = ("CHECKOUT", "matplotlib", "jax<0.7", "jaxlib<0.7", "numpy<2.4", "pandas<3")
+_TAB_PE = ("generalimport", "omegaconf<2.4", "pandas<3", "requests", "scikit-learn", "scipy")
 PEERS: Mapping[str, Peer] = {
     "synthdp": Peer("run_synthdp.py", ("default", "schema")),
     "synthdp kinds": Peer("run_synthdp.py", ("default", "kinds")),
@@ -132,6 +134,7 @@ PEERS: Mapping[str, Peer] = {
     "OpenDP AIM": Peer("run_opendp.py", ("aim",), _OPENDP),
     "SmartNoise MST": Peer("run_smartnoise.py", ("mst",), _SMARTNOISE),
     "SmartNoise AIM": Peer("run_smartnoise.py", ("aim",), _SMARTNOISE),
+    "Tab-PE": Peer("run_tab_pe.py", (), _TAB_PE),
     "SDV copula": Peer("run_sdv.py", (), _SDV, is_private=False),
 }
 

@@ -615,6 +615,27 @@ def test_codes_for_peers_that_know_counts_only_come_back_as_what_they_were(monke
     assert rows["age"].dtype == "int64" or (rows["age"] % 1 == 0).all()
 
 
+@pytest.mark.parametrize("high", [9, 16, 95])
+def test_integers_lie_between_whole_edges_as_between_those_of_equal_bins(high, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks/peer_runners")
+    from run_opendp import BINS, upper_edges
+
+    column = {"type": "integer", "minimum": 0, "maximum": high}
+    values, equal = np.arange(high + 1), np.linspace(0, high, BINS + 1)[1:-1]
+    bins = np.searchsorted(upper_edges(column), values, side="left")
+    expected = np.unique(np.searchsorted(equal, values, side="right"), return_inverse=True)[1]
+    np.testing.assert_array_equal(np.unique(bins, return_inverse=True)[1], expected)
+    assert all(isinstance(edge, int) for edge in upper_edges(column))
+
+
+def test_each_peer_has_a_runner_and_each_repository_a_peer(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    module = runpy.run_path(str(ROOT / "benchmarks/peers.py"))
+    peers = module["PEERS"].values()
+    assert all((module["RUNNERS"] / peer.runner).exists() for peer in peers)
+    assert set(module["REPOSITORIES"]) <= {peer.environment for peer in peers if peer.requirements}
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 def test_peers_get_the_zcdp_that_our_ledger_gives(epsilon, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")

@@ -1,6 +1,8 @@
 """OpenDP: the contingency table of its extra ``mbi``, by AIM or MST."""
 
 import sys
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,21 +23,59 @@ def synthesize(job: Job) -> Answer:
         if "levels" in column:
             keys[name] = column["levels"]
         else:
-            edges = np.linspace(column["minimum"], column["maximum"], BINS + 1)[1:-1]
-            cuts[name] = [float(edge) for edge in edges]
+            cuts[name] = upper_edges(column)
     context = dp.Context.compositor(
         data=pl.from_pandas(job.frame()).lazy(),
         privacy_unit=dp.unit_of(contributions=1),
         privacy_loss=dp.loss_of(rho=job.rho),
     )
-    # A little less than all: its MST adds its own parts up to more than the whole, by one rounding.
-    query = context.query(rho=job.rho * (1.0 - 1e-9)).select(*job.columns)
+    rho = job.rho if sys.argv[2] == "aim" else _accepted_by_mst(job)
+    query = context.query(rho=rho).select(*job.columns)
     table = query.contingency_table(keys=keys, cuts=cuts, algorithm=algorithm).release()
     rows = table.synthesize(rows=job.n_rows).to_pandas()
     return Answer(
         _within_bounds(rows, job),
         [f"{BINS} equal bins between public bounds", "ends clipped to the bounds"],
     )
+
+
+def upper_edges(column: dict[str, Any]) -> list[float]:
+    """Edges between equal bins, each of which belongs to the bin below; of integers they are such."""
+    edges = np.linspace(column["minimum"], column["maximum"], BINS + 1)[1:-1]
+    if column["type"] == "integer":
+        return sorted({int(edge) for edge in np.ceil(edges) - 1.0})
+    return edges.tolist()
+
+
+def _accepted_by_mst(job: Job) -> float:
+    """The largest of rho, and of what is a little less, that its MST takes.
+
+    It gives each of its choices an equal part, and refuses the budget if the parts, rounded up as
+    they are added, come to more than the whole; for most budgets they do, by one rounding.
+    """
+    n_choices = len(job.columns) - 1
+    for step in range(1000):
+        rho = job.rho * (1.0 - 1e-9 * step)
+        for_pairs = _just_below(rho - rho * 0.5)
+        for_choices = _just_below(for_pairs - for_pairs * 0.9)
+        each = float(np.nextafter(for_choices / n_choices, -np.inf))
+        if _sum_rounded_up([each] * n_choices) <= for_choices:
+            return rho
+    return job.rho  # of some numbers of columns it takes none, and says so
+
+
+def _just_below(number: float) -> float:
+    return float(np.nextafter(np.nextafter(number, -np.inf), -np.inf))
+
+
+def _sum_rounded_up(numbers: list[float]) -> float:
+    total = 0.0
+    for number in numbers:
+        exact = Fraction(total) + Fraction(number)
+        total += number
+        if Fraction(total) < exact:
+            total = float(np.nextafter(total, np.inf))
+    return total
 
 
 def _within_bounds(rows: pd.DataFrame, job: Job) -> pd.DataFrame:
