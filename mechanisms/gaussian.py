@@ -1,9 +1,12 @@
 """Gaussian: the whole workload, measured at once with the noise that suits it best [2305.08175]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, final
 
+import numpy as np
+
+from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import steps
 from synthdp.core.workload import MIN_USE
 from synthdp.inference.model import Model
@@ -29,7 +32,7 @@ class Gaussian(Mechanism):
     negative counts, is usually nearer to the truth.
 
     ``findings`` of the model hold the standard deviation of these estimates, in records, which is
-    the same for all cells of a marginal.
+    the same for all cells of a marginal, or at most that where records lie beyond declared bounds.
     """
 
     name: ClassVar[str] = "gaussian"
@@ -62,7 +65,22 @@ class Gaussian(Mechanism):
         model.findings["unbiased_estimates"] = [
             {"columns": list(estimate.clique), "stddev_records": estimate.stddev}
             for estimate in best_linear_estimates(
-                domain, table.released, task.engine.unknown(task.workload.cliques)
+                domain,
+                [_with_one_scale(measurement) for measurement in table.released],
+                task.engine.unknown(task.workload.cliques),
             )
         ]
         return model
+
+
+def _with_one_scale(measurement: LinearMeasurement) -> LinearMeasurement:
+    """A measurement as if all its cells had the noise of the noisiest.
+
+    Outermost bins have more than others where records beyond the bounds were added to them.
+    Estimates are linear in the counts, so that what is stated of their noise is then too much,
+    never too little.
+    """
+    if np.ndim(measurement.stddev) == 0:
+        return measurement
+    stddev = float(np.max(measurement.stddev))
+    return replace(measurement, stddev=stddev)

@@ -102,6 +102,25 @@ def test_others_clip_and_have_no_number_to_state(mechanism):
     assert found.sample(200, seed=0)["age"].dropna().between(0, 69).all()
 
 
+@pytest.mark.parametrize(
+    "cliques",
+    [[("age",)], [("age",), ("age", "sex")], [("price", "sex")]],
+    ids=["one", "both", "rest"],
+)
+def test_gaussian_measures_single_columns_that_have_records_beyond(cliques):
+    """Noise of outermost bins is larger then: it failed over that when all was paid."""
+    workload = synthdp.Workload(dict.fromkeys(cliques, 1.0))
+    synthesis = synthdp.synthesize(
+        people(), SCHEMA, workload=workload, mechanism="gaussian", **BUDGET
+    )
+    assert any("above 69" in each for each in synthesis.cautions)
+    found = synthesis.certificate["findings"]["unbiased_estimates"]
+    assert [tuple(each["columns"]) for each in found] == cliques
+    measured = {m.clique: float(np.max(m.stddev)) for m in synthesis.measurements}
+    for each in found:
+        assert 0 < each["stddev_records"] <= measured.get(tuple(each["columns"]), np.inf)
+
+
 def test_where_nothing_is_beyond_the_same_is_measured_and_nothing_said():
     found = synthdp.synthesize(people(0.0), SCHEMA, mechanism="mst", **BUDGET)
     assert not found.cautions
