@@ -273,10 +273,13 @@ class _Run:
         The second ones keep `score_rho` even where the first cost more: they are of 2,000 pairs at
         most, so their noise does not grow with the width of the table.
         """
-        wanted = first_score_rho(self.table, self.candidates, self.score_rho, budget=self._budget)
-        # However the shares are set: half of what is not reserved is left for measurements.
-        spare = (self.table.ledger.remaining - self.reserved) / 2
-        return min(wanted, max(self.score_rho, spare))
+        return first_score_rho(
+            self.table,
+            self.candidates,
+            self.score_rho,
+            budget=self._budget,
+            reserved=self.reserved,
+        )
 
     def survey(self) -> Survey:
         """What scores and measures the table, at resolutions that an earlier release had, too."""

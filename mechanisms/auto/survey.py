@@ -310,12 +310,17 @@ class Survey:
 
 
 def first_score_rho(
-    table: PrivateTable, candidates: Candidates, rho: Fraction, *, budget: Fraction
+    table: PrivateTable,
+    candidates: Candidates,
+    rho: Fraction,
+    *,
+    budget: Fraction,
+    reserved: Fraction,
 ) -> Fraction:
     """What scoring all pairs may cost: ``rho``, or in wide tables more, as long as that shows more.
 
-    The table's columns are measured by then. Scores cost at most a tenth of the mechanism's
-    ``budget``, or ``rho`` if that is more, and half of what is left.
+    The table's columns are measured by then. What scores cost beyond ``rho`` is at most a tenth of
+    the mechanism's ``budget``, and half of what is left besides ``reserved``.
     """
     if not candidates.pairs:
         return rho
@@ -332,7 +337,10 @@ def first_score_rho(
     # of the records, and a tenth of the budget. At 250 columns and epsilon 0.3 and 1, .45 and .32
     # in place of .13 and .11 of the planted pairs were found, for 0.7 to 2.5 % more error of all
     # pairs.
-    return min(rho * Fraction(max(times, 1.0)), table.ledger.remaining / 2)
+    wanted = rho * Fraction(max(times, 1.0))
+    # However the shares are set, the other half of what is not reserved is for measurements.
+    spare = (table.ledger.remaining - reserved) / 2
+    return min(wanted, max(rho, spare))
 
 
 def is_informative(

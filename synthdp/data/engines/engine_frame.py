@@ -27,10 +27,10 @@ from synthdp.data.engines.engines import (
 )
 from synthdp.data.frames.containers import opened
 
-FrameLibrary: TypeAlias = Literal[
+TypeFamily: TypeAlias = Literal[
     "integer", "float", "text", "boolean", "date", "datetime", "time", "other"
 ]
-"""What the types of an engine have in common, as far as values of a schema are read from them."""
+"""Types of an engine whose values are read in the same way."""
 
 AROUND = f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$"
 """White space around a text, as a pattern."""
@@ -69,12 +69,12 @@ class EngineColumn:
     engine: Engine
 
     @property
-    def family(self) -> FrameLibrary:
-        """What its type has in common with others."""
+    def family(self) -> TypeFamily:
+        """The types among which its own is."""
         dtype = self.dtype
         if dtype.is_numeric():
             return "integer" if dtype.is_integer() else "float"
-        families: dict[Any, FrameLibrary] = dict.fromkeys(
+        families: dict[Any, TypeFamily] = dict.fromkeys(
             (nw.String, nw.Categorical, nw.Enum), "text"
         )
         families |= {nw.Boolean: "boolean", nw.Date: "date", nw.Datetime: "datetime"}

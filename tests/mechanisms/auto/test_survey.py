@@ -245,8 +245,8 @@ def test_wide_tables_pay_more_for_scores_only_while_noise_is_large(monkeypatch):
     budget = table.ledger.budget
     rho = budget * Fraction(3, 100)
 
-    def cost():
-        return first_score_rho(table, candidates, rho, budget=budget)
+    def cost(reserved=Fraction(0)):
+        return first_score_rho(table, candidates, rho, budget=budget, reserved=reserved)
 
     assert cost() == rho
     monkeypatch.setattr(home(Candidates), "_NARROW_PAIRS", 2)
@@ -255,6 +255,10 @@ def test_wide_tables_pay_more_for_scores_only_while_noise_is_large(monkeypatch):
     assert cost() == pytest.approx(budget / 10)
     monkeypatch.setattr(home(Candidates), "_NARROW_PAIRS", 8)
     assert cost() == rho * Fraction(10, 8)
+    # Half of what is not reserved stays for measurements; the share itself is always there.
+    left = table.ledger.remaining
+    assert cost(left - rho * Fraction(11, 5)) == rho * Fraction(11, 10)
+    assert cost(left - rho) == rho
 
 
 def test_what_was_considered_is_noted(monkeypatch):
