@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from synthdp.core.grid import Grid
 from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.percent import percent
 from synthdp.core.reporting import Report, steps
 from synthdp.learning.bins import (
     at_least_two,
@@ -44,7 +45,7 @@ from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, learnt_missing
 from synthdp.learning.numbers import Learnt, are_few, learn_density, learn_tree
 from synthdp.learning.overshoot import LEFT_OUT, BoundsDoubt
-from synthdp.learning.parse_cautions import missing_caution, unread_problem
+from synthdp.learning.parse_cautions import clipped_caution, missing_caution, unread_problem
 from synthdp.learning.reading import (
     EMPTY_COLUMN,
     ask_reading,
@@ -319,7 +320,7 @@ def _lost(column: OpenColumn, learnt: Learnt) -> str:
     if not learnt.infinite_share:
         return ""
     way_out = "put numbers in their place, or list inf and -inf in missingValues"
-    share = f"about {100 * learnt.infinite_share:.2g} % of the records have inf or -inf"
+    share = f"about {percent(learnt.infinite_share)} of the records have inf or -inf"
     said = f"{share}, which count as missing; if they are not, {way_out}"
     return f"column {column.name!r}: {said}"
 
@@ -328,10 +329,8 @@ def _clipped(column: OpenColumn, learnt: Learnt) -> str:
     """A caution if numbers of a column lie beyond its declared bounds; empty if not."""
     if not learnt.clipped_share:
         return ""
-    share = f"about {100 * learnt.clipped_share:.2g} % of the records lie beyond its bounds"
     way_out = "declare minimum and maximum so that they hold them"
-    said = f"{share} and are clipped to them; if that is not meant, {way_out}"
-    return f"column {column.name!r}: {said}"
+    return clipped_caution(column.name, learnt.clipped_share, way_out=way_out)
 
 
 def _joined(name: str, *cautions: str) -> str:

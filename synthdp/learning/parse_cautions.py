@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.percent import percent
 from synthdp.learning.cells.significance import significance
 from synthdp.learning.filling import CLEAR, UnreadCount
 from synthdp.schema.columns.column import Column
@@ -184,7 +185,7 @@ def _unread_caution(
     """What is said of unread values; ``is_bare`` of a column of which nearly all else is missing."""
     if unread.count <= limit * unread.stddev or unread.share < SOME:
         return []
-    share = _percent(unread.share)
+    share = percent(unread.share)
     none = "no value, or one that" if column.required else "a value that"
     may_be_missing = ""
     if column.required:
@@ -198,7 +199,7 @@ def _unread_caution(
         else "values of the others in its place"
     )
     return [
-        f"column {column.name!r}: about {share} % of the records have {none} {column.not_read}; "
+        f"column {column.name!r}: about {share} of the records have {none} {column.not_read}; "
         f"drawn rows have {place}; "
         f"if that is not so in your table, declare how it is written: {_ways(column)}{may_be_missing}"
     ]
@@ -215,18 +216,23 @@ def _beyond_caution(column: Column, unread: UnreadCount, limit: float) -> list[s
     ):
         if count >= SOME * total:
             shares += count / total
-            said.append(f"{_percent(count / total)} % {word} {bounds[key]}")
+            said.append(f"{percent(count / total)} {word} {bounds[key]}")
             wider.append(f"constraints.{key}")
     if not said:
         return []
-    return [
-        f"column {column.name!r}: about {_percent(shares)} % of the records lie beyond its bounds "
-        f"({', '.join(said)}) and are clipped to them; if that is not meant, widen {' and '.join(wider)}"
-    ]
+    return [clipped_caution(column.name, shares, ends=said, way_out=f"widen {' and '.join(wider)}")]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * min(share, 1.0):.0f}" if share >= 0.095 else f"{100 * share:.2g}"
+def clipped_caution(name: str, share: float, *, ends: Sequence[str] = (), way_out: str) -> str:
+    """What is said of a share of the records that lie beyond the declared bounds of a column.
+
+    ``ends`` says how many lie at which end, where that was counted.
+    """
+    where = f" ({', '.join(ends)})" if ends else ""
+    return (
+        f"column {name!r}: about {percent(share)} of the records lie beyond its bounds{where} "
+        f"and are clipped to them; if that is not meant, {way_out}"
+    )
 
 
 def _suspects(column: Column, *, has_place: bool = False) -> Iterator[_Suspect]:

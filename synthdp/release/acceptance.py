@@ -7,6 +7,7 @@ from math import erfc, sqrt
 from typing import Any, final
 
 from synthdp.core.errors import ParameterError
+from synthdp.core.percent import percent
 
 MARGIN = 2.0
 """Standard deviations that an error has to be below or above its limit before a verdict is given."""
@@ -133,6 +134,6 @@ def acceptance_lines(certificate: Mapping[str, Any]) -> list[str]:
         measured = ""
         if each["error"] is not None:
             margin = 100 * MARGIN * each["stddev"]
-            measured = f" ({100 * each['error']:.2g} % +- {margin:.2g})"
+            measured = f" ({percent(each['error'])} +- {margin:.2g})"
         lines.append(f"{each['criterion']}: {each['verdict']}{measured}")
     return lines

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.known_marginal import KnownMarginal
+from synthdp.core.percent import percent
 from synthdp.inference.arrays import Codes
 from synthdp.inference.known.fitting import raked
 from synthdp.inference.known.rounding import known_cells
@@ -171,7 +172,7 @@ def _calibrated(
         if largest > _MAX_ERROR:
             raise ParameterError(
                 f"weighted: no weights of these rows have the sums of {target.what} and of the others: "
-                f"{100 * largest:.2g} % of the population is left; draw more rows, or give coarser totals"
+                f"{percent(largest)} of the population is left; draw more rows, or give coarser totals"
             )
     return weights
 

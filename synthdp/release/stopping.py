@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
 from synthdp.core.errors import UnreadColumnError
+from synthdp.core.percent import percent
 from synthdp.learning.look import LOOK, LOOK_SHARE, look_at, may_be_unread
 from synthdp.learning.parse_cautions import unread_problem
 from synthdp.privacy.private_table import PrivateTable
@@ -79,7 +80,7 @@ def stop(
         What is to be done about it.
     """
     return UnreadColumnError(
-        f"{'; '.join(problems)}; the run stopped when {100 * share_spent:.2g} % of its budget was spent, and the "
+        f"{'; '.join(problems)}; the run stopped when {percent(share_spent)} of its budget was spent, and the "
         f"rest is not: {mend} and run anew, or go on all the same with anyway=True (--anyway)",
         paid_for,
     )

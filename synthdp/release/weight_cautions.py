@@ -7,6 +7,7 @@ import pandas as pd
 
 from synthdp.core.known_marginal import KnownMarginal
 from synthdp.core.measurement import LinearMeasurement
+from synthdp.core.percent import percent
 from synthdp.inference.model import Model
 from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.weighting import drawn_ranges, mean_weights, weight_of
@@ -48,7 +49,7 @@ def weight_cautions(
     n_below, n_all = float(counts @ is_below), float(counts.sum())
     if n_below > _LEAST_BELOW_0 * n_all:
         said.append(
-            f"survey weights: about {100 * n_below / n_all:.2g} % of the records have bins of {name!r} below 0, "
+            f"survey weights: about {percent(n_below / n_all)} of the records have bins of {name!r} below 0, "
             "which count as 0; correct these weights, or list their codes as missingValues"
         )
     inside = with_densities(schema, model)

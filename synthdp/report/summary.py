@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from synthdp.core.percent import percent
 from synthdp.report.metrics.marginals import k_marginal_score
 from synthdp.report.metrics.similarity import marks_of
 
@@ -81,14 +82,8 @@ def _marginals(marginals: pd.DataFrame, score_k: int, subsample: float) -> Itera
             f"NIST's score of the {what} of {score_k} columns, 1000 for the real table itself."
         )
         yield "k-marginal score", score, sampling, NAN, "higher", sentence
-        sentence = (
-            f"By that score it is as good as a random {_percent(subsample)} of the real rows."
-        )
+        sentence = f"By that score it is as good as a random {percent(subsample)} of the real rows."
         yield "sub-sample equivalent", subsample, NAN, NAN, "higher", sentence
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
 
 
 def _values(columns: pd.DataFrame) -> Iterator[Row]:

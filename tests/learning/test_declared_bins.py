@@ -276,3 +276,12 @@ def test_records_beyond_declared_bounds_are_said_with_their_share(kind, draw, lo
     inside = pd.DataFrame({"x": values[(values >= low_) & (values <= high_)]})
     released = synthdp.synthesize(inside, few, **budget)
     assert not any("beyond its bounds" in each for each in released.cautions)
+
+
+def test_a_column_of_which_all_lies_beyond_its_bounds_says_a_hundred_per_cent():
+    """Two digits of a whole were written as 1e+02 %."""
+    values = pd.DataFrame({"x": np.random.default_rng(3).normal(500, 10, 3_000).round(1)})
+    bounds = {"minimum": 0, "maximum": 60}
+    few = {"fields": [{"name": "x", "type": "number", "constraints": bounds}]}
+    said = synthdp.synthesize(values, few, **BUDGET | {"epsilon": 50.0}).cautions
+    assert any("about 100 % of the records lie beyond its bounds" in each for each in said), said

@@ -183,12 +183,3 @@ def expected_domain(schema: OpenSchema) -> Domain:
         if {"levels", "bins"} & column.open_parts:
             sizes[column.name] = min(sizes[column.name], most)
     return Domain.from_sizes(sizes)
-
-
-def share_text(share: float) -> str:
-    """An expected share of the rows, to two digits: more would pretend to know.
-
-    >>> share_text(0.0234), share_text(0.9999)
-    ('2.3 %', '100 %')
-    """
-    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"

@@ -13,9 +13,9 @@ from synthdp.cli.planning.expected_accuracy import (
     ABOUT_OPEN,
     MAX_COLUMNS,
     Accuracy,
-    share_text,
 )
 from synthdp.core.domain import Domain
+from synthdp.core.percent import percent
 from synthdp.core.workload import Workload
 from synthdp.learning.budgets import ColumnBudget, column_budgets
 from synthdp.learning.questions import LearningQuestion, questions
@@ -191,7 +191,7 @@ def noise_rows(
             name,
             f"{'about ' if name in open_names else ''}{noise.n_cells}",
             f"{noise.sigma_records:.4g}",
-            share_text(by_column[name]) if name in by_column else "",
+            percent(by_column[name]) if name in by_column else "",
         )
         for name, noise in columns.items()
     ]
@@ -201,8 +201,8 @@ def accuracy_lines(accuracy: Accuracy | None) -> list[str]:
     """What the plan expects of all columns and pairs, in a line; none without a number of rows."""
     if accuracy is None:
         return []
-    together = "" if accuracy.pairs is None else f", of two together {share_text(accuracy.pairs)}"
-    return [f"rows misplaced, on average: of one column {share_text(accuracy.columns)}{together}"]
+    together = "" if accuracy.pairs is None else f", of two together {percent(accuracy.pairs)}"
+    return [f"rows misplaced, on average: of one column {percent(accuracy.columns)}{together}"]
 
 
 def questions_text(

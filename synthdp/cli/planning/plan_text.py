@@ -7,8 +7,9 @@ from dataclasses import asdict
 from math import log10
 from typing import Any
 
-from synthdp.cli.planning.expected_accuracy import ABOUT_OPEN, share_text
+from synthdp.cli.planning.expected_accuracy import ABOUT_OPEN
 from synthdp.cli.planning.plan import LEAST_EPSILON, MOST_EPSILON, Plan, Prospect, Want
+from synthdp.core.percent import percent
 from synthdp.inference.graphical.possible_rows import check_possible
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
 from synthdp.release.certificate.meaning import FALSE_POSITIVES
@@ -159,14 +160,14 @@ def _budgets(prospects: Sequence[Prospect], block: str) -> str:
         alone = " alone" if accuracy.only_columns and accuracy.pairs is not None else ""
         needs = [_records(prospect.level_needs_records)] if levels else []
         bar = _bar(accuracy.columns if accuracy.pairs is None else accuracy.pairs, block)
-        person = share_text(prospect.best_true_positives)
+        person = percent(prospect.best_true_positives)
         lines.append([f"{prospect.epsilon:g}", *_errors(prospect), person, *needs, bar + alone])
     return table(header, lines)
 
 
 def _errors(prospect: Prospect) -> tuple[str, str]:
     pairs = prospect.accuracy.pairs
-    return share_text(prospect.accuracy.columns), "" if pairs is None else share_text(pairs)
+    return percent(prospect.accuracy.columns), "" if pairs is None else percent(pairs)
 
 
 def _bar(share: float, block: str) -> str:
@@ -182,7 +183,7 @@ def _records(number: float | None) -> str:
 def _answer(plan: Plan, want: Want, least: float | None) -> str:
     """What a wanted accuracy needs."""
     if least is None:
-        best = share_text(want.error(plan.at(MOST_EPSILON).accuracy))
+        best = percent(want.error(plan.at(MOST_EPSILON).accuracy))
         way_out = "fewer columns, or fewer levels or bins, would help" + (
             "" if want.what == "columns" else ", or more rows"
         )
@@ -201,7 +202,7 @@ def _notes(prospects: Sequence[Prospect]) -> list[str]:
         for prospect in prospects
     )
     levels = any(prospect.level_needs_records is not None for prospect in prospects)
-    margins = ", ".join(share_text(each.measured_within) for each in prospects)
+    margins = ", ".join(percent(each.measured_within) for each in prospects)
     return [
         ABOUT,
         ABOUT_PERSON,

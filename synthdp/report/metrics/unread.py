@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from synthdp.core.percent import percent
 from synthdp.schema.columns.column import NOT_READ
 
 MAX_NAMED = 10
@@ -32,12 +33,3 @@ def _line(what: str, shares: Mapping[str, float]) -> str:
         f"NOT READ: of the {what} rows {named}{more} have a value that the schema does not know, or none where one is "
         f"required; they are compared as a level of their own, {NOT_READ!r}"
     )
-
-
-def percent(share: float) -> str:
-    """A share as people write it.
-
-    >>> percent(0.4), percent(0.004), percent(1.0)
-    ('40 %', '0.4 %', '100 %')
-    """
-    return f"{100 * share:.0f} %" if share >= 0.095 else f"{100 * share:.2g} %"

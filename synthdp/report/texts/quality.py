@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from synthdp.core.event_log import columns_in_words
+from synthdp.core.percent import percent
 
 SURE = 2.0
 """Standard deviations that are said beside an error: it lies that near in 95 of 100 releases."""
@@ -19,7 +20,7 @@ def quality_line(quality: Mapping[str, Any]) -> str:
     '2.1 % of rows off in pairs (+- 0.12)'
     """
     measured = {what: quality[name] for name, what in _SIZES.items() if name in quality}
-    errors = [f"{100 * each['error']:.2g} % in {what}" for what, each in measured.items()]
+    errors = [f"{percent(each['error'])} in {what}" for what, each in measured.items()]
     errors[0] = errors[0].replace(" % in", " % of rows off in")
     margin = 100 * SURE * max(each["stddev"] for each in measured.values())
     line = f"{', '.join(errors)} (+- {margin:.2g})"
@@ -41,7 +42,7 @@ def choice_line(certificate: Mapping[str, Any]) -> str:
         return f"{choice['chosen']}: no other model draws another table"
     if choice["stddev"] is None:
         return f"{choice['chosen']}: noise hides how good any model is"
-    errors = [f"{each['engine']} {100 * each['error']:.2g} %" for each in choice["candidates"]]
+    errors = [f"{each['engine']} {percent(each['error'])}" for each in choice["candidates"]]
     return f"{choice['chosen']}: {', '.join(errors)} (+- {100 * SURE * choice['stddev']:.2g})"
 
 
