@@ -706,11 +706,14 @@ def test_a_table_of_peers_takes_the_place_of_the_one_before(monkeypatch):
 
     found = [result("real", "", "0.09"), result("a", "1", "0.2"), result("a", "1", "0.4", "1")]
     found += [result("b", "1", "0.1"), result("b", "10", "0.05"), result("SDV", "", "0.25")]
-    found += [result("failed", "1", "")]
+    found += [result("a worse", "1", "0.31"), result("failed", "1", "")]
+    found += [result("synthdp", "1", "0.01"), result("synthdp kinds", "1", "0.02")]
     table = published_table(dict(found), "marriages")
     first, _line, *rows = table.splitlines()
     assert "AUC, of records .700" in first
     assert rows == [
+        "| synthdp | \u2013 / .010 / \u2013 | .700 | 12 |",
+        "| synthdp kinds | \u2013 / .020 / \u2013 | .700 | 12 |",
         "| b | \u2013 / .100 / .050 | .700 | 12 |",
         "| SDV, **not private** | .250 | .700 | 12 |",
         "| a | \u2013 / .300 / \u2013 | .700 | 12 |",

@@ -65,7 +65,7 @@ def test_a_run_is_charged_and_says_where_its_journal_is():
 
 
 def test_how_costs_add_up_is_told_until_it_is_settled():
-    open_text = "the first run settles it, auto and privmrf in Gaussian DP"
+    open_text = "settled by the first run. After one by auto or privmrf, in Gaussian DP"
     assert open_text in invoke(*CREATE_BUDGET[:2], "open", *CREATE_BUDGET[3:]).err
     assert open_text in invoke("budget", "show", "open").out.decode()
     assert (

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 OPEN = (
-    "How costs add up is not settled: the first run settles it, auto and privmrf in Gaussian DP, which refuses mst, "
-    "aim and others later; a budget made with --accounting zcdp takes them all"
+    "How costs add up is settled by the first run. After one by auto or privmrf, in Gaussian DP, those by mst, aim "
+    "and others are refused; a budget made with --accounting zcdp takes all"
 )
 """Of a budget whose accounting nobody chose."""
 

@@ -88,7 +88,7 @@ def _coding(column: Column, held: EngineColumn) -> nw.Expr | Lookup:
 
 
 def _refuse(column: Column, held: EngineColumn, problem: str) -> NoReturn:
-    way_out = "give a view that casts it (such as by TRY_CAST), or read the table as a file"
+    way_out = "give a view that casts it (docs/sources.md says how), or read the table as a file"
     problem = f"the schema says {column.type_name!r}, and the engine {held.dtype}, {problem}"
     raise SchemaError(f"column {column.source!r}: {problem}; {way_out}")
 
