@@ -8,6 +8,7 @@ ancestors and siblings of a row depend on each other would count twice what they
 """
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
 from math import sqrt
 from typing import final
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
-from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.core.measurement import MIN_STDDEV, FloatArray, LinearMeasurement, estimate_total
 from synthdp.data.codes.coded_table import CodeColumn
 from synthdp.linked.families.chain_places import later_in_order
 from synthdp.linked.families.expected_rows import expected_rows
@@ -29,6 +30,7 @@ from synthdp.linked.families.families import (
     drawn_roots,
 )
 from synthdp.linked.families.fitted_view import FittedView
+from synthdp.linked.families.guess import guessed
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
 from synthdp.release.synthesis import Synthesis
@@ -47,6 +49,11 @@ MIN_DEPENDENCE = 0.02
 MAX_ROOTS = 50_000
 """Roots that are drawn: with more, no estimated table would be more exact than its noise."""
 
+
+LEAST_SHARE = Fraction(1, 8)
+"""Least share of the budget of a table for first or for later rows: noise may hide that there are
+some, and rows go on from the first one.
+"""
 
 CHANGE = 0.25
 """How far columns of the rows before are taken to be from those of first rows, in each level, as a share
@@ -118,6 +125,29 @@ class AncestorMarginals:
         ]
         return [*known, *self._guesses(view, total)]
 
+    def shares_by_rows(self, view: LinkedView) -> tuple[Fraction, Fraction]:
+        """Of a budget for first and later rows of a table the shares with which noise in them is least
+        in what is said of all its rows.
+
+        Each is a part of the rows, and noise is larger the fewer families it is of: with a part r of
+        the rows and weight w the error is in proportion to ``r / w / sqrt(share)``, which sums to
+        least with shares in proportion to ``(r / w)^(2/3)``.
+        """
+        assert view.table.parent is not None
+        parents = self._whole(view.table.parent)
+        counts = parents.codes[view.table.count].astype(np.float64)
+        weights = np.ones(len(counts))
+        for step in view.steps:
+            weights /= np.maximum(parents.codes[step], 1)
+        errors = [
+            float(rows.sum()) / max(float(weights[rows > 0].sum()), MIN_STDDEV)
+            for rows in (np.minimum(counts, 1.0), np.maximum(counts - 1.0, 0.0))
+        ]
+        parts = [max(error, MIN_STDDEV) ** (2 / 3) for error in errors]
+        first = Fraction(parts[0] / sum(parts)).limit_denominator(1000)
+        first = min(max(first, LEAST_SHARE), 1 - LEAST_SHARE)
+        return first, 1 - first
+
     def _guesses(self, view: LinkedView, total: float) -> list[LinearMeasurement]:
         """Columns of the rows before, in a chain that is not released yet: about as the first rows'
         are. Noise is often more than what time changes, and then they need not be measured.
@@ -134,11 +164,11 @@ class AncestorMarginals:
         return marginals
 
     def in_order(self, view: LinkedView) -> list[LinearMeasurement]:
-        """How the column of order goes on in a released chain of which noise hides it: as if later
+        """How the column of order goes on in a released chain, as far as noise hides it: as if later
         rows were drawn one by one, from what is no lower than the first, and then put in order.
 
-        Without it each row would be drawn after the one before as any row is, and all but the first
-        would end up at the end.
+        Without it each row would be drawn after the one before as any row is, or as noise has it,
+        and all but the first would end up at the end.
         """
         order = view.table.order
         if view.position is None or order is None:
@@ -146,10 +176,6 @@ class AncestorMarginals:
         name = f"{view.name}.{order}"
         pairs = [(view.position, name), (OTHER + name, name)]
         fitted = self._fitted[view.label]
-        measured = [set(measurement.clique) for measurement in fitted.measurements]
-        # What was measured of the order tells more than this guess.
-        if any({name, before} <= clique for before, _ in pairs for clique in measured):
-            return []
         assert view.table.parent is not None
         parents = self._whole(view.table.parent)
         counts = parents.codes[view.table.count].astype(np.intp)
@@ -173,7 +199,7 @@ class AncestorMarginals:
         weights = np.asarray(self._scale * view.grid / sizes, np.float64)
         assert view.schema is not None
         total = float(weights.sum())
-        return [
+        guesses = [
             LinearMeasurement(
                 pair,
                 self._counts(view.schema.domain, pair, codes, weights),
@@ -181,6 +207,8 @@ class AncestorMarginals:
             )
             for pair in pairs
         ]
+        # Where the order was measured, that says how much the guess is worth beside it.
+        return [guessed(guess, fitted.measurements) for guess in guesses]
 
     def _rows(self, view: LinkedView) -> tuple[dict[str, CodeColumn], NDArray[np.float64]]:
         """Codes of ancestors and siblings of drawn rows, and the rows' weights.

@@ -40,12 +40,13 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
         columns = dict[str, LearntColumn]()
         for column, caution in map(learnt_in, kept.notes):
             columns[column.name] = LearntColumn(column=column, caution=caution)
-        package, stated, public = declared, facts["views"], facts["public"]
+        package, public = declared, facts["public"]
+        # Said anew once columns were learnt, and as rows above say how a table's part is divided.
+        stated = facts["views"] | (kept.stated_views or {})
         for event in kept.before_views:  # of a package of which nothing is open there are none
             ledger.charge(event)
         if declared.is_open:
             package = declared.closed({name: each.column for name, each in columns.items()})
-            stated = kept.stated_views or {}
             public = public | domain_facts(declared, facts["domain_share"], columns)
         views = {
             label: view for label, view in views_of(package).items() if view.schema is not None

@@ -72,7 +72,7 @@ def answers(path):
     return [
         entry
         for entry in entries(path)
-        if not {"learnt", "workload", "ended", "resumed", "budget", "look"} & entry.keys()
+        if not {"learnt", "workload", "ended", "resumed", "budget", "look", "views"} & entry.keys()
     ]
 
 

@@ -345,3 +345,11 @@ def test_a_journal_that_is_no_runs_is_refused(path, change):
         synthdp.from_journal(path)
     with pytest.raises(DataFileError, match="no run's"):  # nor one of a single table
         release_of(KeptAnswers.from_file(path), RunIdentity(run="", when=None))
+
+
+def test_a_note_of_views_that_is_none_is_refused(path):
+    run(path)
+    header, *entries = [entry_of(line) for line in lines(path)]
+    rewritten(path, [header, {"views": 3}, *entries])
+    with pytest.raises(DataFileError, match="line 2 is no answer"):
+        synthdp.from_journal(path)

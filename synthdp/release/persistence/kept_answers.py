@@ -77,8 +77,8 @@ class KeptAnswers:
     views: tuple[tuple[str, int], ...] = ()
     """Of linked tables each view that was begun, with the number of answers before it."""
     stated_views: Mapping[str, Any] | None = None
-    """What each of these may cost and is asked once open columns were learnt; None if none were, or
-    not yet.
+    """What each of these may cost and is asked, as it was said last; those that it was not said of
+    again are in the header.
     """
 
     @classmethod
@@ -127,7 +127,7 @@ class KeptAnswers:
                         # says where they begin.
                         views.append((str(entry["view"]), len(answers)))
                     elif "views" in entry:
-                        stated_views = entry["views"]
+                        stated_views = (stated_views or {}) | _views_in(entry["views"])
                     elif "workload" in entry:
                         workload = _workload_in(entry["workload"])
                     elif LOOK in entry:
@@ -321,6 +321,13 @@ def _number_in(content: Any) -> int:
     if type(content) is not int or content < 0:
         raise ValueError("no number of answers")
     return content
+
+
+def _views_in(value: object) -> dict[str, Any]:
+    """What is noted of views; raises `ValueError` if it is no such note."""
+    if not isinstance(value, dict):
+        raise ValueError("a note of views is an object")
+    return value
 
 
 def _workload_in(content: Any) -> dict[str, int]:
