@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
-from synthdp.data.records.vocabulary import Vocabulary
+from synthdp.data.records.vocabulary import NO_KEY, Vocabulary
 from synthdp.schema.columns.reading import canonical_text, in_utc, is_missing, plain_text
 
 KEY_CHARACTERS = 16
@@ -98,9 +98,13 @@ class UnitRows:
         """Whose each of the rows so far is."""
         return self._ids
 
-    def kept(self) -> NDArray[np.bool_]:
-        """Whether each of the rows so far is kept; shape ``(n_rows,)``."""
-        persons = self._ids.rows.joined()
+    def kept(self, eligible: NDArray[np.bool_] | bool = True) -> NDArray[np.bool_]:
+        """Whether each of the rows so far is kept; shape ``(n_rows,)``.
+
+        Sensitivity: whether a row is ``eligible`` must depend on the rows of its person alone. All
+        are by default.
+        """
+        persons = np.where(eligible, self._ids.rows.joined(), NO_KEY)
         # Stable, so that a person's rows keep their own order among themselves.
         order = np.argsort(persons, kind="stable")
         order = order[np.searchsorted(persons[order], 0) :]  # rows without an id come first

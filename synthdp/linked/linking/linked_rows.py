@@ -88,12 +88,12 @@ class LinkedTableReader(Sensitive):
         """The rows as they hang together, with those of the table above; called once.
 
         Kept are of roots with one key one, by the hash of that key. Of a table below: of the rows
-        with one reference at most ``max_children``, the first ones where the table has an order,
-        else a sample by the keyed hash of the reference; then each of them that refers to a row
-        that is kept, once under each root that has such a row; then under one root one row of each
-        key, the first one. So what is kept of a root is a function of the rows that hang on it and
-        of a random key, whatever the keys of others are: no table is refused, and none may be
-        empty.
+        with one reference, one of each key, at most ``max_children``, the first ones where the
+        table has an order, else a sample by the keyed hash of the reference; then each of them that
+        refers to a row that is kept, once under each root that has such a row; then under one root
+        one row of each key, the first one. So what is kept of a root is a function of the rows that
+        hang on it and of a random key, whatever the keys of others are: no table is refused, and
+        none may be empty.
         """
         table, keys = self._table, self._keys.ids.rows.joined()
         if parent is None:
@@ -116,14 +116,17 @@ class LinkedTableReader(Sensitive):
         """
         table, references = self._table, self._parents.ids.rows.joined()
         order = np.zeros(len(keys)) if table.order is None else self._order.joined()
-        rows: Ints
+        rows: Ints = np.flatnonzero(keys != NO_KEY)
+        # One row of each key under a parent before any are cut off, or copies of a row would crowd
+        # others out.
+        rows = rows[_firsts(references[rows], keys[rows])]
         if table.order is None:
-            rows = np.flatnonzero(self._parents.kept() & (keys != NO_KEY))
+            # Sensitivity: which copy is the first, and which rows have a key, follows from the rows
+            # of one reference.
+            is_first = np.zeros(len(keys), np.bool_)
+            is_first[rows] = True
+            rows = np.flatnonzero(self._parents.kept(is_first))
         else:
-            rows = np.flatnonzero(keys != NO_KEY)
-            # One row of each key under a parent before any are cut off, or copies of a row would
-            # crowd others out.
-            rows = rows[_firsts(references[rows], keys[rows])]
             rows = rows[
                 np.lexsort((order[rows], references[rows]))
             ]  # stable: in the order of the file otherwise

@@ -182,6 +182,20 @@ def test_rows_without_parent_take_no_place_of_others():
     assert np.sum(counted[0]["visits"]) > 0
 
 
+@pytest.mark.parametrize("crowd", ["copies", "without a key"])
+def test_rows_that_count_once_or_never_crowd_no_others_out(crowd):
+    """A table without an order is sampled: of its rows that count, not of all."""
+    tables = tables_of([family(1, [("F", "yes", []), ("M", "no", []), ("M", "yes", [])])])
+    people = tables["people"]
+    more = pd.concat([people.iloc[:1]] * 60)
+    if crowd == "without a key":
+        more["number"] = None
+    tables["people"] = pd.concat([more, people])
+    kept = rows_by_home(tables, ["people"])
+    assert sorted(kept["1"]) == sorted(rows_by_home({**tables, "people": people}, ["people"])["1"])
+    assert len(kept["1"]) == 3
+
+
 def test_rows_of_one_root_key_are_one_root():
     twice = family(1, [("F", "yes", [])])
     tables = tables_of([twice, family(1, [], place="land"), family(2, [])])
