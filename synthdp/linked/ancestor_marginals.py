@@ -8,7 +8,7 @@ ancestors and siblings of a row depend on each other would count twice what they
 """
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from contextlib import suppress
 from itertools import combinations
 from math import sqrt
 from typing import final
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
-from synthdp.core.measurement import MIN_STDDEV, FloatArray, LinearMeasurement, estimate_total
+from synthdp.core.errors import ModelTooLargeError
+from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
 from synthdp.data.codes.coded_table import CodeColumn
 from synthdp.linked.families.chain_places import later_in_order
 from synthdp.linked.families.expected_rows import expected_rows
@@ -49,11 +50,6 @@ MIN_DEPENDENCE = 0.02
 MAX_ROOTS = 50_000
 """Roots that are drawn: with more, no estimated table would be more exact than its noise."""
 
-
-LEAST_SHARE = Fraction(1, 8)
-"""Least share of the budget of a table for first or for later rows: noise may hide that there are
-some, and rows go on from the first one.
-"""
 
 CHANGE = 0.25
 """How far columns of the rows before are taken to be from those of first rows, in each level, as a share
@@ -125,28 +121,21 @@ class AncestorMarginals:
         ]
         return [*known, *self._guesses(view, total)]
 
-    def shares_by_rows(self, view: LinkedView) -> tuple[Fraction, Fraction]:
-        """Of a budget for first and later rows of a table the shares with which noise in them is least
-        in what is said of all its rows.
+    def later_rows(self, view: LinkedView) -> float | None:
+        """How many rows of a table besides the first a parent has that has several, as the rows above
+        were released; None where no model says it.
 
-        Each is a part of the rows, and noise is larger the fewer families it is of: with a part r of
-        the rows and weight w the error is in proportion to ``r / w / sqrt(share)``, which sums to
-        least with shares in proportion to ``(r / w)^(2/3)``.
+        It is what models say, not what is counted in drawn families: the same releases say the same.
         """
-        assert view.table.parent is not None
-        parents = self._whole(view.table.parent)
-        counts = parents.codes[view.table.count].astype(np.float64)
-        weights = np.ones(len(counts))
-        for step in view.steps:
-            weights /= np.maximum(parents.codes[step], 1)
-        errors = [
-            float(rows.sum()) / max(float(weights[rows > 0].sum()), MIN_STDDEV)
-            for rows in (np.minimum(counts, 1.0), np.maximum(counts - 1.0, 0.0))
-        ]
-        parts = [max(error, MIN_STDDEV) ** (2 / 3) for error in errors]
-        first = Fraction(parts[0] / sum(parts)).limit_denominator(1000)
-        first = min(max(first, LEAST_SHARE), 1 - LEAST_SHARE)
-        return first, 1 - first
+        numbers = np.zeros(view.table.max_children + 1)
+        for each in self._fitted.values():
+            if each.view.name == view.table.parent:
+                with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
+                    (rows,) = expected_rows(each.view, each.model, [(view.table.count,)])
+                    numbers += np.maximum(rows, 0.0)
+        several = numbers[2:]
+        total = float(several.sum())
+        return float(several @ np.arange(1.0, len(several) + 1)) / total if total > 0 else None
 
     def _guesses(self, view: LinkedView, total: float) -> list[LinearMeasurement]:
         """Columns of the rows before, in a chain that is not released yet: about as the first rows'

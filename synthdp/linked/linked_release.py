@@ -153,9 +153,16 @@ class LinkedRelease:
         later = replace(view, is_later=True)
         if view.is_later or later.label not in self._parts:
             return
+        n_later = ancestors.later_rows(view)
+        if n_later is None:
+            return
+        # For each first row there are so many later ones, of one parent as well: noise in all that is
+        # said of rows is least with shares in proportion to the rows to the power of 2/3.
+        share = Fraction(1 / (1 + n_later ** (2 / 3))).limit_denominator(1000)
+        shares = share, 1 - share
         labels = view.label, later.label
         budget = sum((self._parts[label].budget for label in labels), Fraction(0))
-        for label, share in zip(labels, ancestors.shares_by_rows(view), strict=True):
+        for label, share in zip(labels, shares, strict=True):
             most = self._parts[label].unit.max_rows
             self._parts[label] = self._ledger.part(budget * share, max_rows=most)
         stated = self._stated_views()
