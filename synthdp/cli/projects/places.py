@@ -23,7 +23,7 @@ from synthdp.schema.dialect import Dialect
 MOST_SHOWN = 500
 """Names of a folder that the page lists."""
 
-SEEN_ROWS = 10
+SEEN_ROWS = 5
 """Records that the steward is shown who asks for them, and synthetic rows of a release."""
 
 DELIMITERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}

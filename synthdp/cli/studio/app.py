@@ -187,6 +187,7 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         "refused_words": visit.texts.named("error", error_code(error), "") if error else "",
         "is_typed": error is not None,
         "problem": "",
+        "result": {},
         "refused_in": language,
         "may_look": visit.studio.may_look,
         "is_outdated": number >= 4 and run.is_outdated(visit),

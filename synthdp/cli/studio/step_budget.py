@@ -4,18 +4,15 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from synthdp.cli.planning.plan_text import describe_plan
 from synthdp.cli.projects.commands import budget_in, budgets_in, new_budget
-from synthdp.cli.projects.declared import check, declared_path, kinds_of, learnt_levels
+from synthdp.cli.projects.expected import expected, left_below, usual_delta
+from synthdp.cli.projects.project import OpenProject
+from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
-from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
 
 USUAL_EPSILON = 1.0
 """Where the slider stands at first."""
-
-USUAL_FAMILIES_DELTA = 1e-9
-"""Of linked tables, whose number of families nobody is asked."""
 
 
 def budget_view(visit: Visit) -> dict[str, Any]:
@@ -31,41 +28,29 @@ def budget_view(visit: Visit) -> dict[str, Any]:
 
 
 def expected_view(visit: Visit) -> dict[str, Any]:
-    """What `synthdp plan` says of the numbers that are typed or were saved; of linked tables what
-    `schema check` says.
-    """
-    project = visit.project
-    parts = ("plan", "views", "delta", "recognised", "why_not", "large", "over", "rows")
-    view: dict[str, Any] = dict.fromkeys(parts, "") | {
-        "learnt": learnt_levels(kinds_of(visit.opened).get("", {}))
-    }
+    """What is to be expected of the numbers that are typed or were saved."""
     try:
-        rows = visit.whole("rows", usual=project.rows)
-        epsilon = visit.number("epsilon", usual=project.epsilon or USUAL_EPSILON)
-        delta = visit.number("delta", usual=project.delta) or _delta(rows)
-        view |= {"delta": delta, "large": LARGE_EPSILON if epsilon > LARGE_EPSILON else 0}
-        budget = visit.text("budget") if "budget" in visit.form else project.budget
-        view |= {"rows": rows, "over": _left_below(visit, budget, epsilon)}
-        if project.is_linked:
-            facts = check(visit.opened, epsilon=epsilon, delta=delta)
-            view |= {"views": [_view_row(visit, each, rows) for each in facts["views"]]}
-            view |= {"recognised": facts["best_true_positives"]}
-        elif rows:
-            view["plan"], _ = describe_plan(
-                str(declared_path(visit.opened)),
-                rows=rows,
-                epsilon=epsilon,
-                delta=delta,
-                unit=project.unit or None,
-                max_rows_per_unit=project.max_rows,
-            )
-            (here,) = (each for each in view["plan"]["budgets"] if each["epsilon"] == epsilon)
-            view |= {"here": here, "recognised": here["best_true_positives"]}
-            rows_of_plan = [_budget_row(visit, each) for each in view["plan"]["budgets"]]
-            view |= {"budgets_of_plan": rows_of_plan}
+        opened, why_not = _typed(visit), ""
     except SynthdpError as error:
-        view["why_not"] = str(error)
-    return view
+        opened, why_not = visit.opened.changed(epsilon=0.0, rows=0), str(error)
+    said, rows = expected(opened), opened.project.rows
+    said |= {"delta": opened.project.delta, "places": places_of(visit)}
+    said |= {"views": [_view_row(visit, each, rows) for each in said["views"]]}
+    plan = said["plan"] or {"budgets": ()}
+    said |= {"budgets_of_plan": [_budget_row(visit, each) for each in plan["budgets"]]}
+    return said | ({"why_not": why_not} if why_not else {})
+
+
+def _typed(visit: Visit) -> OpenProject:
+    """The project with the numbers of the form."""
+    project = visit.project
+    rows = visit.whole("rows", usual=project.rows)
+    return visit.opened.changed(
+        rows=rows,
+        epsilon=visit.number("epsilon", usual=project.epsilon or USUAL_EPSILON),
+        delta=visit.number("delta", usual=project.delta) or usual_delta(rows),
+        budget=visit.text("budget") if "budget" in visit.form else project.budget,
+    )
 
 
 def _budget_row(visit: Visit, said: Mapping[str, Any]) -> list[str]:
@@ -88,31 +73,21 @@ def _view_row(visit: Visit, said: Mapping[str, Any], families: int) -> list[str]
 
 def save_budget(visit: Visit) -> str:
     """Choose what is spent, and make a budget file for the population if asked to."""
-    rows, epsilon, budget = visit.whole("rows"), visit.number("epsilon"), visit.text("budget")
-    if not rows and not visit.project.is_linked:
+    project, creates = _typed(visit).project, visit.action == "create"
+    epsilon, delta = visit.number("epsilon"), visit.number("delta") or usual_delta(project.rows)
+    if not visit.whole("rows") and not project.is_linked:
         raise visit.refusal("rows")
     if not 0 < epsilon <= 100:
         raise visit.refusal("epsilon", epsilon=visit.texts.number(epsilon, "%g"))
-    if budget and budget not in budgets_in(visit.opened):
-        raise visit.refusal("budget_gone", name=budget)
-    left = 0.0 if visit.action == "create" else _left_below(visit, budget, epsilon)
-    if left:
+    if project.budget and project.budget not in budgets_in(visit.opened):
+        raise visit.refusal("budget_gone", name=project.budget)
+    if not creates and (left := left_below(_typed(visit))):
         raise visit.refusal("over", left=visit.texts.number(left, "%.3g"))
-    delta, goes_on = visit.number("delta") or _delta(rows), visit.action == "go_on"
-    visit = visit.saved(rows=rows, epsilon=epsilon, delta=delta, note=visit.text("note"))
-    budget = _created(visit) if visit.action == "create" else budget
+    note, goes_on = visit.text("note"), visit.action == "go_on"
+    visit = visit.saved(rows=project.rows, epsilon=epsilon, delta=delta, note=note)
+    budget = _created(visit) if creates else project.budget
     visit.saved(budget=budget, walked=4 if goes_on else 3)
     return "/run" if goes_on else "/budget#charged"
-
-
-def _left_below(visit: Visit, name: str, epsilon: float) -> float:
-    """What is left of a budget if a run would ask for more, else 0."""
-    left = budget_in(visit.opened, name).get("left", {}).get("epsilon", epsilon)
-    return float(left) if epsilon > left else 0.0
-
-
-def _delta(rows: int) -> float:
-    return advised_delta(rows) if rows else USUAL_FAMILIES_DELTA
 
 
 def _created(visit: Visit) -> str:

@@ -38,7 +38,7 @@ def columns_view(visit: Visit) -> dict[str, Any]:
     """Every column with its inputs, and what is said of it."""
     (kinds, errors), fixed = _typed(visit), _fixed(visit)
     tables = dict[str, list[dict[str, Any]]]((table, []) for table in kinds)
-    is_open, n_proposed = False, 0
+    is_open, n_proposed, undecided = False, 0, dict[str, str]()
     for place, table, name, kind in [*_placed(kinds)]:
         inputs, is_proposed = _sent(visit, place) or answers_of_kind(kind, mark=visit.mark), False
         if kind is None and (table, name) not in fixed and not inputs["kind"]:
@@ -47,6 +47,8 @@ def columns_view(visit: Visit) -> dict[str, Any]:
             n_proposed += is_proposed
             kinds[table][name] = kind_of_answers(inputs)
         said = _said(visit, name, kinds[table], errors.get(place))
+        if said.error or said.findings or not (kinds[table][name] or (table, name) in fixed):
+            undecided[place] = name
         column = {"id": place, "name": name, "fixed": fixed.get((table, name), ""), "said": said}
         tables[table].append({**column, "inputs": inputs, "is_proposed": is_proposed})
     facts, problem = ({}, "") if is_open else checked(visit.opened)
@@ -57,6 +59,7 @@ def columns_view(visit: Visit) -> dict[str, Any]:
         "questions": QUESTIONS,
         "is_open": is_open,
         "n_proposed": n_proposed,
+        "undecided": undecided,
         "missing": visit.text("missing") or ", ".join(missing_words(visit.opened)),
         "book": visit.text("book"),
         "holds": visit.text("holds") or "codes",

@@ -46,7 +46,8 @@ def people_view(visit: Visit) -> dict[str, Any]:
         content = _typed(visit)
     tables, words = content.get("resources", ()), visit.texts.words("rule")
     said = {"several": "yes" if project.unit else "no", "unit": project.unit}
-    said |= {"max_rows": f"{project.max_rows}", "order": project.order} | _typed_units(visit)
+    said |= {"max_rows": f"{project.max_rows}" if project.unit else "", "order": project.order}
+    said |= _typed_units(visit)
     return {
         "columns": list(columns_of(visit.opened)),
         "is_hanging": any(each.startswith(OTHER) for each in columns_of(visit.opened)),
@@ -119,7 +120,9 @@ def _save_units(visit: Visit) -> str:
         if is_several and unit not in visit.project.names:
             raise visit.refusal("unit")
         changed |= {"unit": unit, "order": visit.text("order") if unit else ""}
-        changed |= {"max_rows": visit.whole("max_rows", usual=1) if unit else 1}
+        if unit and not visit.text("max_rows"):
+            raise visit.refusal("max_rows")
+        changed |= {"max_rows": visit.whole("max_rows") if unit else 1}
     in_order(visit.opened.changed(**changed), content_of(visit.opened))
     visit = visit.saved(**changed)
     if "root" in visit.form:

@@ -3,11 +3,12 @@ cannot be confused; and what is taken away.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from synthdp.cli.projects.commands import budget_in, report_words
+from synthdp.cli.projects.mending import MENDED_IN, quoted, subjects
 from synthdp.cli.projects.project import DATABASE, PRIVATE, PUBLISH
 from synthdp.cli.projects.runs import (
     PAGES,
@@ -25,9 +26,7 @@ from synthdp.cli.projects.runs import (
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
-from synthdp.core.cautions import grouped
 from synthdp.core.errors import ParameterError
-from synthdp.core.message_codes import caution_code
 from synthdp.linked.histories.history_package import ROWS
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
 
@@ -37,31 +36,8 @@ _ANYWAY = "--anyway"
 _STOPPED = "E21"
 """The code of a run that would be of no use, and is gone on with only if somebody says so."""
 
-_MENDED = {
-    **dict.fromkeys(("E30", "E34"), "budget"),
-    **dict.fromkeys(("E17", "E18"), "table"),
-    **dict.fromkeys(("E12", "E13", "E16", "E19", "E20"), "columns"),
-    "E14": "people",
-}
-"""In which step an error of a run is mended, by its code."""
-
 _TABLES = ("synthetic.", "tables/")
 """How the names of synthetic tables and their certificates begin, which are what most want first."""
-
-_FIELDS = {
-    "C01": ("missing", "kind"),
-    "C02": ("missing",),
-    "C03": ("levels",),
-    "C04": ("kind", "minimum"),
-    "C05": ("levels", "kind"),
-    "C07": ("minimum", "kind"),
-    "C08": ("decimals",),
-    "C16": ("bins",),
-}
-"""Which inputs of a column may mend a caution, by its code."""
-
-_SHARE = re.compile(r"about ([0-9.]+)(?: to ([0-9.]+))? %")
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
 
 def run_view(visit: Visit) -> dict[str, Any]:
@@ -72,14 +48,17 @@ def run_view(visit: Visit) -> dict[str, Any]:
     return {
         "state": state,
         "progress": progress,
-        "cautions": [_card(text, places) for text in grouped(result.get("cautions", ()))],
+        "cautions": [
+            (each, _named(each.shares, places), MENDED_IN.get(each.code))
+            for each in subjects(result.get("cautions", ()))
+        ],
         "result": result,
         "pair": _pair(visit, f"{result.get('guarantee', '')}"),
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": spent(visit.opened),
         "left": budget_in(visit.opened, visit.project.budget).get("left"),
-        "error_columns": _named(progress.error, places),
-        "mended": _MENDED.get(progress.code, ""),
+        "error_columns": _named(quoted(progress.error), places),
+        "mended": MENDED_IN.get(progress.code, ""),
         "is_stopped": progress.code == _STOPPED,
         "is_mended": state == FAILED and is_changed(visit.opened),
         "ended": visit.opened.ended,
@@ -118,25 +97,15 @@ def _pair(visit: Visit, guarantee: str) -> str:
     return f"({apart.join(visit.texts.number(float(each), '%.15g') for each in numbers)})"
 
 
-def _card(text: str, places: Mapping[str, str]) -> dict[str, Any]:
-    """A caution, with what it is about, how many records, and which input mends it."""
-    code, share = caution_code(text), _SHARE.search(text)
-    return {
-        "code": code,
-        "text": text,
-        "columns": _named(text, places),
-        "shares": [float(each) for each in share.groups() if each] if share else [],
-        "fields": _FIELDS.get(code, ("",)),
-    }
-
-
-def _named(text: str, places: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The columns that a sentence names, and where they are on the page of step 2."""
-    named = dict.fromkeys(_QUOTED.findall(text))
-    shortest = {place: name for name, place in [*places.items()][::-1]}  # as the table calls it
-    found = {places[name]: name for name in named if name in places}
+def _named(names: Iterable[str], places: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Those names that columns have: as their tables call them, as they stand, and where they are on
+    the page of step 2.
+    """
+    shortest = {place: name for name, place in [*places.items()][::-1]}
+    found = {places[name]: name for name in names if name in places}
     return [
-        (shortest[at] if name.startswith(f"{ROWS}.") else name, at) for at, name in found.items()
+        (shortest[at] if name.startswith(f"{ROWS}.") else name, name, at)
+        for at, name in found.items()
     ]
 
 
