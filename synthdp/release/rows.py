@@ -33,7 +33,7 @@ class Rows(Protocol):
 
 def are_rows(source: "CountSource | Rows") -> TypeGuard[Rows]:
     """Whether a source is of rows, of which columns may still be learnt; else it counts codes."""
-    return callable(getattr(source, "counted", None))  # no property is read: `source` answers once
+    return callable(getattr(source, "counted", None))  # a method: no property is read
 
 
 class Derives(Protocol):

@@ -118,19 +118,14 @@ class EngineTable(Sensitive):
 
     @property
     def source(self) -> EngineValues:
-        """Exact counts of the open columns, for the kernel; whoever asks first gets what was
-        `prepared`.
-        """
-        values, self._values = (
-            self._values,
-            None,
-        )  # which keeps tables in the engine as long as it is there
-        return values or EngineValues(
-            self._frame, {column.name: column for column in self._schema.open_columns}
-        )
+        """Exact counts of the open columns, for the kernel: those that were `prepared`, if they were."""
+        if self._values is not None:
+            return self._values
+        columns = {column.name: column for column in self._schema.open_columns}
+        return EngineValues(self._frame, columns)
 
     def counted(self, schema: Schema) -> CodedSource | PlacedSource | EngineSource:
-        """Exact counts by the closed schema, for the kernel.
+        """Exact counts by the closed schema, for the kernel; what was `prepared` is given up.
 
         Raises
         ------
@@ -145,4 +140,7 @@ class EngineTable(Sensitive):
             raise ParameterError(
                 "schema: it has columns that the table was not opened with; use its schema"
             )
+        # Nothing is learnt any more. What was prepared keeps tables in the engine as long as it is
+        # there.
+        self._values = None
         return coded_source(self._frame, schema)
