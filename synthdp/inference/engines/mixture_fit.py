@@ -230,7 +230,7 @@ class _Objective:
         self._noisy, self._weights, self._forbidden = (backend.array(part) for part in target[1:])
 
     def __call__(self, parameters: DeviceArray) -> tuple[float, DeviceArray]:
-        components = self.form.components(parameters)
+        components, pullback = self.form.linearised(parameters)
         counts = self._total * self.products.marginals(*components)
         residual = counts - self._noisy
         weighted = self._weights * residual
@@ -239,7 +239,7 @@ class _Objective:
         slopes = self.products.gradient(
             *components, self._total * (weighted + self.price * self._forbidden)
         )
-        return value, self.form.pullback(components, slopes)
+        return value, pullback(slopes)
 
     def forbidden_share(self, parameters: DeviceArray) -> float:
         """Share of the mixture that is in forbidden cells."""

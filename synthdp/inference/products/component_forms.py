@@ -1,6 +1,8 @@
 """How a component's distributions are written as free parameters: softmax, or a projected table."""
 
-from typing import Protocol, final
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol, TypeAlias, final
 
 from synthdp.core.domain import Domain
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
@@ -10,6 +12,9 @@ Components = tuple[DeviceArray, DeviceArray]
 """Levels of shape ``(n_levels of all attributes, n_components)`` and weights of shape
 ``(n_components,)``.
 """
+
+Pullback: TypeAlias = Callable[[Components], DeviceArray]
+"""Makes derivatives by the parameters of those by the components."""
 
 
 class ComponentForm(Protocol):
@@ -21,8 +26,8 @@ class ComponentForm(Protocol):
     def components(self, parameters: DeviceArray) -> Components:
         """The components that parameters stand for."""
 
-    def pullback(self, components: Components, slopes: Components) -> DeviceArray:
-        """The derivatives by the parameters, given those by the components there."""
+    def linearised(self, parameters: DeviceArray) -> tuple[Components, Pullback]:
+        """The components that parameters stand for, and the pullback there."""
 
     def project(self, parameters: DeviceArray) -> DeviceArray:
         """The nearest parameters that are allowed."""
@@ -64,8 +69,12 @@ class SoftmaxForm:
         weights = xp.exp(parameters[-1] - parameters[-1].max())
         return levels, weights / weights.sum()
 
-    def pullback(self, components: Components, slopes: Components) -> DeviceArray:
-        """See `ComponentForm.pullback`."""
+    def linearised(self, parameters: DeviceArray) -> tuple[Components, Pullback]:
+        """See `ComponentForm.linearised`."""
+        components = self.components(parameters)
+        return components, partial(self._pullback, components)
+
+    def _pullback(self, components: Components, slopes: Components) -> DeviceArray:
         levels, weights = components
         gradient = self._backend.zeros((levels.shape[0] + 1, levels.shape[1]))
         products = levels * slopes[0]
@@ -111,8 +120,12 @@ class TableForm:
         n_components = parameters.shape[1]
         return parameters, self._backend.zeros((n_components,)) + 1 / n_components
 
-    def pullback(self, components: Components, slopes: Components) -> DeviceArray:
-        """See `ComponentForm.pullback`; on simplices the derivatives along them."""
+    def linearised(self, parameters: DeviceArray) -> tuple[Components, Pullback]:
+        """See `ComponentForm.linearised`; on simplices the derivatives along them."""
+        components = self.components(parameters)
+        return components, partial(self._pullback, components)
+
+    def _pullback(self, components: Components, slopes: Components) -> DeviceArray:
         if self._box:
             return slopes[0]
         levels, _ = components

@@ -1,6 +1,7 @@
 """Components written as the output of a neural network, one fixed random input a component."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import final
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.domain import Domain
 from synthdp.inference.products.array_backend import ArrayBackend, DeviceArray
-from synthdp.inference.products.component_forms import Components
+from synthdp.inference.products.component_forms import Components, Pullback
 from synthdp.inference.products.product_components import attribute_rows
 
 _FLOOR = 1e-6
@@ -59,8 +60,6 @@ class NetworkForm:
         self._inputs = backend.array(self._generator.standard_normal((n_inputs, n_components)))
         self._widths = [n_inputs, *hidden, sum(domain.shape)]
         self._n_weights = sum((before + 1) * after for before, after in pairwise(self._widths))
-        self._parameters: DeviceArray = None
-        self._activations: list[DeviceArray] = []
 
     def parameters(self, components: Components) -> DeviceArray:
         """See `ComponentForm.parameters`; draws the network's initial weights."""
@@ -77,12 +76,21 @@ class NetworkForm:
         return self._backend.xp.concatenate([network, self._backend.array(fixed)], 0)
 
     def components(self, parameters: DeviceArray) -> Components:
-        """See `ComponentForm.components`; remembers the network's activations for `pullback`."""
+        """See `ComponentForm.components`."""
+        return self._components(parameters, self._forward(parameters)[-1])
+
+    def linearised(self, parameters: DeviceArray) -> tuple[Components, Pullback]:
+        """See `ComponentForm.linearised`; the pullback is backpropagation."""
+        *activations, output = self._forward(parameters)
+        components = self._components(parameters, output)
+        return components, partial(self._pullback, parameters, activations, components)
+
+    def _components(self, parameters: DeviceArray, output: DeviceArray) -> Components:
+        """What the network's output stands for."""
         xp = self._backend.xp
-        self._parameters, self._activations = parameters, self._forward(parameters)
         n_components = self._inputs.shape[1]
-        logits = self._activations.pop()
-        logits = logits + parameters[self._n_weights : -n_components].reshape(-1, n_components)
+        offset = parameters[self._n_weights : -n_components].reshape(-1, n_components)
+        logits = output + offset
         levels = self._backend.zeros(tuple(logits.shape))
         for block in self._blocks:
             # Less the maximum, so that no exponential overflows; the softmax is the same.
@@ -91,23 +99,27 @@ class NetworkForm:
         weights = xp.exp(parameters[-n_components:])
         return levels, weights / weights.sum()
 
-    def pullback(self, components: Components, slopes: Components) -> DeviceArray:
-        """See `ComponentForm.pullback`; of the components that were asked for last
-        (backpropagation).
-        """
+    def _pullback(
+        self,
+        parameters: DeviceArray,
+        activations: Sequence[DeviceArray],
+        components: Components,
+        slopes: Components,
+    ) -> DeviceArray:
+        """The derivatives by the parameters; ``activations`` are what goes into each layer."""
         levels, _ = components
         products = levels * slopes[0]
         by_output = self._backend.zeros(tuple(levels.shape))
         for block in self._blocks:
             # The derivative of a softmax: p times the slope less its mean under p.
             by_output[block] = products[block] - levels[block] * products[block].sum(0)
-        gradient = self._backend.zeros(tuple(self._parameters.shape))
+        gradient = self._backend.zeros(tuple(parameters.shape))
         for (start, middle, end), inputs in zip(
-            reversed(self._layers()), reversed(self._activations), strict=True
+            reversed(self._layers()), reversed(activations), strict=True
         ):
             gradient[start:middle] = (by_output @ inputs.T).reshape(-1)
             gradient[middle:end] = by_output.sum(1)
-            matrix = self._parameters[start:middle].reshape(by_output.shape[0], -1)
+            matrix = parameters[start:middle].reshape(by_output.shape[0], -1)
             # What a layer got is the output of a rectifier, whose derivative is 1 where it was
             # above 0.
             by_output = (matrix.T @ by_output) * (inputs > 0)

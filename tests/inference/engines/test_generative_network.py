@@ -57,7 +57,8 @@ def test_the_derivatives_are_those_of_finite_differences(hidden):
     network = form(hidden=hidden)
     parameters = network.parameters(random_components(rng))
     slopes = rng.normal(size=(sum(DOMAIN.shape), 5))
-    gradient = network.pullback(network.components(parameters), (slopes, np.zeros(5)))
+    _, pullback = network.linearised(parameters)
+    gradient = pullback((slopes, np.zeros(5)))
     direction = rng.normal(size=parameters.size) * (gradient != 0)
 
     def value(step):
