@@ -51,4 +51,5 @@ def draft_command(options: DraftOptions) -> None:
         (draft_of_kinds(draft), KINDS_NOTE) if options.kinds else (draft, draft["synthdp"]["note"])
     )
     write_json(options.output, content, force=options.force)
-    sys.stderr.write(f"synthdp: {note}\n{readings_of_draft(draft)}\n")
+    a_sentence_a_line = note.replace(". ", ".\n")
+    sys.stderr.write(f"synthdp: {a_sentence_a_line}\n\n{readings_of_draft(draft)}\n")
