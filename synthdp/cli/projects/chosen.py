@@ -1,10 +1,25 @@
 """Which table a project is of: its names are read, and what was declared of them stays."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from synthdp.cli.projects.declared import content_of, save_content, save_kinds
-from synthdp.cli.projects.places import files_in, names_of, package_of, path_of, shapes
-from synthdp.cli.projects.project import DATABASE, PACKAGE, OpenProject
+from synthdp.cli.projects.declared import content_of, kinds_of, save_content, save_kinds
+from synthdp.cli.projects.places import (
+    files_in,
+    names_of,
+    package_of,
+    path_of,
+    shapes,
+    tables_in,
+)
+from synthdp.cli.projects.project import (
+    DATABASE,
+    FOLDER,
+    LINKED,
+    PACKAGE,
+    OpenProject,
+    ProjectError,
+)
 from synthdp.cli.shared.package_files import DESCRIPTION
 from synthdp.core.errors import SynthdpError
 from synthdp.data.files.file_names import parts_of
@@ -12,6 +27,23 @@ from synthdp.data.files.formats import is_text
 from synthdp.linked.package.drafts import package_files, with_former_tables
 from synthdp.schema.draft import draft_of_kinds
 from synthdp.schema.keys import OWN
+
+MARKS: Mapping[str, Mapping[str, str]] = {
+    ".": {"decimalChar": "."},
+    ",": {"decimalChar": ",", "groupChar": "."},
+}
+"""How numbers are written, by their decimal mark."""
+
+
+def kind_of_choice(place: Path, name: str, *, is_one: bool = False) -> str:
+    """Of which kind a table of the place is; a folder holds linked tables unless they ``is_one``.
+
+    Raises `ProjectError` if it is not there.
+    """
+    kind = tables_in(place).get(name)
+    if kind is None:
+        raise ProjectError("table_gone", f"{name!r} is not in {str(place)!r}", name=name)
+    return LINKED if kind == FOLDER and not is_one else kind
 
 
 def with_first_names(opened: OpenProject, *, is_other: bool) -> OpenProject:
@@ -51,14 +83,27 @@ def with_names(opened: OpenProject, dialect: Mapping[str, str]) -> tuple[OpenPro
     return opened, True
 
 
-def dialect_of(encoding: str, delimiter: str) -> dict[str, str]:
-    """How a file is written, where it is not as usual.
+def dialect_of(encoding: str, delimiter: str, mark: str = "") -> dict[str, str]:
+    """How a file and its numbers, by their decimal mark, are written, where it is not as usual.
 
-    >>> dialect_of("utf-8", ";")
-    {'delimiter': ';'}
+    >>> dialect_of("utf-8", ";", ",")
+    {'delimiter': ';', 'decimalChar': ',', 'groupChar': '.'}
     """
     said = {"delimiter": delimiter, "encoding": encoding}
-    return {key: each for key, each in said.items() if each not in (",", "utf-8")}
+    numbers = {} if (delimiter, mark) == (",", ".") else dict(MARKS.get(mark, {}))
+    return {key: each for key, each in said.items() if each not in (",", "utf-8")} | numbers
+
+
+def likely_dialect(opened: OpenProject) -> dict[str, str]:
+    """How a file is written as far as it is said or can be told of its names; '' where it cannot:
+    of names in plain letters their encoding, and where no comma divides columns, the decimal mark.
+    """
+    project = opened.project
+    is_plain = all(name.isascii() for names in kinds_of(opened).values() for name in names)
+    encoding = "" if is_plain and not project.walked else "utf-8"
+    mark = "." if project.dialect.get("delimiter", ",") == "," else ""
+    usual = {"delimiter": ",", "encoding": encoding, "decimalChar": mark}
+    return usual | dict(project.dialect)
 
 
 def is_written(opened: OpenProject) -> bool:

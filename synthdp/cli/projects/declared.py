@@ -13,7 +13,7 @@ from synthdp.cli.projects.places import path_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, OpenProject, ProjectError
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
-from synthdp.linked.package.kinds import kinds_in, kinds_in_order, with_kinds
+from synthdp.linked.package.kinds import keys_of, kinds_in, kinds_in_order, with_kinds
 from synthdp.linked.package.package import Package
 from synthdp.release.on_demand import OnDemand
 from synthdp.schema.keys import OWN, RELATIVE
@@ -56,6 +56,16 @@ def kinds_of(opened: OpenProject) -> dict[str, dict[str, Kind]]:
         return {each["name"]: kinds_in(each) for each in resources(opened)}
     kinds = content_of(opened)
     return {"": {name: kinds.get(name) for name in opened.project.names}}
+
+
+def fixed_columns(opened: OpenProject) -> dict[tuple[str, str], str]:
+    """The columns of linked tables, by table and name, of which nothing need be said: a ``key``, or
+    one of a ``public`` table.
+    """
+    listed = resources(opened)
+    public = [each for each in listed if each.get(OWN, {}).get("public")]
+    fixed = {(each["name"], name): "public" for each in public for name in kinds_in(each)}
+    return fixed | {(each["name"], key): "key" for each in listed for key in keys_of(each)}
 
 
 def rules_of(opened: OpenProject) -> list[Any]:

@@ -83,6 +83,22 @@ def source_of(opened: OpenProject, *, is_here: bool = False) -> str:
     return f"{DUCKDB}{path.as_posix() if is_here else from_project(opened, path)}"
 
 
+def check_source(place: Path, source: str, table: str) -> None:
+    """Raise `ProjectError` unless it is the address of a database that a project may name: without
+    a password, and a DuckDB file of the place.
+    """
+    usual, problem = f"{DUCKDB}NAME", f"{source!r} is no address of a database here"
+    scheme, _, rest = source.partition("://")
+    if not table or not rest or scheme not in ("duckdb", "postgres", "postgresql"):
+        usual = f"postgres://USER@HOST/DATABASE, {usual}"
+        raise ProjectError("address", f"{problem}; give one such as {usual}", usual=usual)
+    if scheme == "duckdb" and source.removeprefix(DUCKDB) not in files_in(place):
+        raise ProjectError("duckdb", f"{problem}; give one such as {usual}", usual=usual)
+    if ":" in rest.rpartition("@")[0]:
+        problem = "the address holds a password; leave it to the environment or .pgpass"
+        raise ProjectError("password", problem)
+
+
 def names_of(opened: OpenProject) -> dict[str, Any]:
     """The draft of a schema: names of columns, and types where they are declared; no record."""
     project = opened.project
@@ -124,11 +140,15 @@ def rows_of(path: Path, dialect: Dialect, *, is_headed: bool = False) -> list[li
 def store_upload(place: Path, name: str, stream: Any, *, replaces: bool = False) -> str:
     """Keep a table that was given in the page beside the others; returns its name.
 
-    Raises `DataFileError` if it is no table, or there is one of that name which it does not replace.
+    Raises `DataFileError` if it is no table, and `ProjectError` if there is one of that name which
+    it does not replace.
     """
     plain = Path(name.replace("\\", "/")).name
     if plain.startswith(".") or not plain.isprintable() or not is_named_as_table(plain):
         raise DataFileError(f"{plain!r} is no table; give a file such as people.csv")
+    if plain in tables_in(place) and not replaces:
+        problem = f"{plain!r} is in {str(place)!r} already; give another name"
+        raise ProjectError("exists", problem, name=plain)
     with write_atomically(place / plain, force=replaces) as kept:
         shutil.copyfileobj(stream, kept)
     return plain

@@ -76,6 +76,11 @@ class Project:
     """How many steps were gone on from."""
 
     @property
+    def mark(self) -> str:
+        """The decimal mark of the file."""
+        return self.dialect.get("decimalChar", ".")
+
+    @property
     def is_linked(self) -> bool:
         """Whether it is about linked tables."""
         return self.kind == LINKED

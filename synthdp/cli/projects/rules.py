@@ -1,22 +1,64 @@
 """Rules of a project, with the limits of its linked tables, and the columns that they may name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, permutations
 from typing import Any
 
 from synthdp.cli.projects.declared import Kind, kinds_of, resources, rules_of
-from synthdp.cli.projects.project import OpenProject
+from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.linked.package.qualified import OTHER
 from synthdp.schema.keys import OWN, RELATIVE
 from synthdp.schema.questions import is_ordered
-from synthdp.schema.rule_answers import ordered_pair, rule_of_answers
+from synthdp.schema.rule_answers import (
+    FORMS,
+    MOST_CASES,
+    asked_of_column,
+    ordered_pair,
+    rule_of_answers,
+)
 
 
 def columns_of(opened: OpenProject) -> dict[str, Kind]:
     """All columns that rules may name, with their kinds."""
     hanging = {each["name"] for each in resources(opened) if each["schema"].get("foreignKeys")}
     return kinds_of_rules(kinds_of(opened), hanging=hanging)
+
+
+def asked_of_rule(
+    opened: OpenProject, form: str, names: Iterable[str], *, n_cases: int = 2
+) -> dict[str, Any] | None:
+    """What is asked of a rule of a form about columns; None if either is not known yet."""
+    columns = _known(opened, names)
+    if form not in FORMS or not columns:
+        return None
+    asked = {name: asked_of_column(kind) for name, kind in columns.items()}
+    cases = range(min(max(n_cases, 1), MOST_CASES) if form == "allow" else 1)
+    return {"form": form, "columns": asked, "names": list(columns), "cases": cases}
+
+
+def rule_said(
+    opened: OpenProject,
+    form: str,
+    names: Iterable[str],
+    answers: Mapping[str, Sequence[str]],
+    *,
+    mark: str = ".",
+) -> tuple[str, dict[str, Any]]:
+    """The linked table that a rule is a limit of, else '', and the rule; see `rule_of_answers`.
+
+    Raises `ProjectError` if no column is named, and `ParameterError` if the rule is not complete.
+    """
+    columns = _known(opened, names)
+    if form not in FORMS or not columns:
+        raise ProjectError("rule", "the rule names no column; choose which ones it is about")
+    rule, first = rule_of_answers(form, columns, answers, mark=mark), next(iter(columns))
+    return first.removeprefix("other ").partition(".")[0] if form == "limit" else "", rule
+
+
+def _known(opened: OpenProject, names: Iterable[str]) -> dict[str, Kind]:
+    known = columns_of(opened)
+    return {name: known[name] for name in dict.fromkeys(names) if name in known}
 
 
 def all_rules(opened: OpenProject) -> list[tuple[str, Any]]:

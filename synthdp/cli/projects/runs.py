@@ -10,7 +10,7 @@ from synthdp.cli.planning.run_script import run_script
 from synthdp.cli.projects.commands import PAGE, output_of, run_words, words_of
 from synthdp.cli.projects.places import rows_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH, OpenProject
-from synthdp.cli.shared.jobs import DONE, FAILED
+from synthdp.cli.shared.jobs import DONE, FAILED, Job
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import written
 from synthdp.data.files.formats import is_named_as_table
@@ -20,6 +20,9 @@ from synthdp.schema.keys import OWN
 
 PAGES = {PUBLISH: PAGE, PRIVATE: "report.html"}
 """The page of a release that may go out, and the one that may not."""
+
+ANYWAY = "--anyway"
+"""What tells a run to go on though nearly nothing of a column can be read."""
 
 
 def begin(opened: OpenProject) -> None:
@@ -33,6 +36,11 @@ def begin(opened: OpenProject) -> None:
     for name in (KINDS, PACKAGE):
         opened.save_public(f"{opened.run.name}/{name}", opened.public(name))
     opened.run.start(words)
+
+
+def go_on_anyway(run: Job) -> None:
+    """Go on with a run that stopped because nearly nothing of a column can be read."""
+    run.start([*run.arguments, *({ANYWAY} - {*run.arguments})])
 
 
 def is_changed(opened: OpenProject) -> bool:

@@ -220,9 +220,10 @@ def _saved(visit: Visit, name: str) -> Response:
     try:
         return RedirectResponse(STEPS[name][1](visit), 303)
     except SynthdpError as error:
-        typed = {each: visit.texts_of(each) for each in visit.form}
         number = secrets.token_hex(8)
-        visit.studio.refused = {number: (typed, error)}  # of one form: nobody looks at the others
+        visit.studio.refused = {
+            number: (visit.answers, error)
+        }  # of one form: nobody looks at the others
         return RedirectResponse(f"/{name}?refused={number}", 303)
 
 

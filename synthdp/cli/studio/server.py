@@ -7,13 +7,12 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
+from synthdp.cli.projects.chosen import kind_of_choice, with_first_names
 from synthdp.cli.projects.places import tables_in
 from synthdp.cli.projects.project import PROJECT
 from synthdp.cli.studio.app import studio_app
 from synthdp.cli.studio.guard import LOOPBACK
-from synthdp.cli.studio.step_table import save_table
-from synthdp.cli.studio.texts import USUAL, Texts
-from synthdp.cli.studio.visit import Studio, Visit
+from synthdp.cli.studio.visit import Studio
 from synthdp.core.errors import DataFileError, ParameterError, SynthdpError
 from synthdp.core.files.writing import reason
 
@@ -40,9 +39,10 @@ def studio_of(given: str | None, project: str | None) -> Studio:
         raise DataFileError(
             f"{given!r}: it is no table; give a file such as people.csv, or a folder"
         )
-    form = {"action": ["choose"], "table": [name], "version": [str(opened.project.version)]}
+    opened = opened.changed(kind=kind_of_choice(studio.place, name), table=name)
+    opened.save()
     with suppress(SynthdpError):  # if it cannot be read, the page says why
-        save_table(Visit(studio=studio, opened=opened, texts=Texts(USUAL), form=form))
+        with_first_names(opened, is_other=True).save()
     return studio
 
 

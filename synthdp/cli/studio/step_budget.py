@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from synthdp.cli.projects.columns import places_of
 from synthdp.cli.projects.commands import budget_in, budgets_in, new_budget
 from synthdp.cli.projects.expected import expected, left_below, usual_delta
 from synthdp.cli.projects.project import OpenProject
-from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 
@@ -34,7 +34,7 @@ def expected_view(visit: Visit) -> dict[str, Any]:
     except SynthdpError as error:
         opened, why_not = visit.opened.changed(epsilon=0.0, rows=0), str(error)
     said, rows = expected(opened), opened.project.rows
-    said |= {"delta": opened.project.delta, "places": places_of(visit)}
+    said |= {"delta": opened.project.delta, "places": places_of(visit.opened)}
     said |= {"views": [_view_row(visit, each, rows) for each in said["views"]]}
     plan = said["plan"] or {"budgets": ()}
     said |= {"budgets_of_plan": [_budget_row(visit, each) for each in plan["budgets"]]}

@@ -1,35 +1,35 @@
 """Step 3: whose rows are protected, how linked tables hang together, and what cannot be."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
+from synthdp.cli.projects.columns import places_of
 from synthdp.cli.projects.declared import (
     check,
     checked,
     content_of,
     in_order,
     kinds_of,
-    resources,
     rules_of,
     save_checked,
     save_content,
     save_kinds,
 )
+from synthdp.cli.projects.links import asked_of_links, with_links_said
 from synthdp.cli.projects.rules import (
     all_rules,
+    asked_of_rule,
     columns_of,
     dates_apart,
     distance_of,
     relatives,
+    rule_said,
     with_limits,
 )
-from synthdp.cli.studio.rules import builder, rule_of
-from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
-from synthdp.linked.package.described_links import links_in, names_in, tables_below, with_links
+from synthdp.linked.package.described_links import tables_below
 from synthdp.linked.package.qualified import OTHER
 from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN
@@ -58,10 +58,12 @@ def people_view(visit: Visit) -> dict[str, Any]:
         ],
         "apart": dates_apart(visit.opened),
         "relatives": relatives(visit.opened),
-        "builder": builder(visit),
-        "places": places_of(visit),
+        "builder": asked_of_rule(
+            visit.opened, visit.text("rule"), _columns(visit), n_cases=visit.whole("cases", usual=2)
+        ),
+        "places": places_of(visit.opened),
         "compared": COMPARED,
-        "tables": [_linked(visit, each, f"t{number}") for number, each in enumerate(tables)],
+        "tables": asked_of_links(visit.opened, content, visit.answers),
         "root": (content.get(OWN) or {}).get("root") or "",
         "said": said,
         "is_typed": "several" in visit.form or "root" in visit.form,
@@ -82,7 +84,10 @@ def save_people(visit: Visit) -> str:
     taken = rules.get(visit.action.replace("distance", "remove"), ("", None))[1]
     ways = {f"apart-{n}": rule for n, rule in enumerate(dates_apart(visit.opened).values())}
     if visit.action == "add":
-        rules["add"] = rule_of(visit)
+        form, columns = visit.text("rule"), _columns(visit)
+        rules["add"] = rule_said(
+            visit.opened, form, columns, visit.answers, mark=visit.project.mark
+        )
     elif visit.action in ways:
         taken = ways[visit.action]
         rules["apart"] = ("", taken)
@@ -96,13 +101,20 @@ def save_people(visit: Visit) -> str:
     return f"/people?{urlencode(_typed_units(visit))}#rules"
 
 
+def _columns(visit: Visit) -> list[str]:
+    """The columns that a rule is about, in its order."""
+    is_turned = visit.text("rule") == "determines" and visit.text("turned")
+    return visit.texts_of("column")[:: -1 if is_turned else 1]
+
+
 def _typed_units(visit: Visit) -> dict[str, str]:
     return {name: visit.text(name) for name in UNITS if name in visit.form}
 
 
 def _typed(visit: Visit) -> Any:
     """What is declared, with the links that are typed; raises what refuses those."""
-    return _with_links(visit) if "root" in visit.form else content_of(visit.opened)
+    is_sent = "root" in visit.form
+    return with_links_said(visit.opened, visit.answers) if is_sent else content_of(visit.opened)
 
 
 def _numbered(visit: Visit) -> dict[str, tuple[str, Any]]:
@@ -115,14 +127,14 @@ def _numbered(visit: Visit) -> dict[str, tuple[str, Any]]:
 def _save_units(visit: Visit) -> str:
     changed: dict[str, Any] = {}
     if not visit.project.is_linked:
-        is_several = visit.text("several") == "yes"
-        unit = visit.text("unit") if is_several else ""
-        if is_several and unit not in visit.project.names:
-            raise visit.refusal("unit")
-        changed |= {"unit": unit, "order": visit.text("order") if unit else ""}
-        if unit and not visit.text("max_rows"):
-            raise visit.refusal("max_rows")
-        changed |= {"max_rows": visit.whole("max_rows") if unit else 1}
+        changed = {"unit": "", "order": "", "max_rows": 1}
+        if visit.text("several") == "yes":
+            unit, most = visit.text("unit"), visit.whole("max_rows")
+            changed = {"unit": unit, "order": visit.text("order"), "max_rows": most}
+            if unit not in visit.project.names:
+                raise visit.refusal("unit")
+            if not most:
+                raise visit.refusal("max_rows")
     in_order(visit.opened.changed(**changed), content_of(visit.opened))
     visit = visit.saved(**changed)
     if "root" in visit.form:
@@ -133,50 +145,3 @@ def _save_units(visit: Visit) -> str:
     check(visit.opened)
     visit.saved(walked=3)
     return "/budget"
-
-
-def _linked(visit: Visit, resource: Mapping[str, Any], start: str) -> dict[str, Any]:
-    """What is asked of one of linked tables; links that were typed stay, also refused ones."""
-    schema, links = resource["schema"], [(", ".join(names), to) for names, to in links_in(resource)]
-    if "root" in visit.form:
-        links = [
-            *zip(visit.texts_of(f"{start}.fields"), visit.texts_of(f"{start}.parent"), strict=False)
-        ]
-    links = [link for link in links if any(link)]
-    columns = [field["name"] for field in schema["fields"]]
-    key = names_in(schema.get("primaryKey"))
-    key = visit.texts_of(f"{start}.key") if f"{start}.key" in visit.form else key
-    keys = [names_in(each["schema"].get("primaryKey")) for each in resources(visit.opened)]
-    joined = [", ".join(each) for each in keys if len(each) > 1 and {*each} <= {*columns}]
-    return {
-        "name": resource["name"],
-        "columns": columns,
-        "choices": dict.fromkeys([*columns, *joined, *(fields for fields, _ in links if fields)]),
-        "key": [*(key or [""]), *([""] if any(key) else [])],  # room for one more part
-        "links": [*links, ("", "")],
-        "own": resource.get(OWN) or {},
-    }
-
-
-def _with_links(visit: Visit) -> dict[str, Any]:
-    """The description with the keys, links and bounds of the form."""
-    said = {}
-    for number, each in enumerate(resources(visit.opened)):
-        start, names = f"t{number}.", [field["name"] for field in each["schema"]["fields"]]
-        links = zip(visit.texts_of(f"{start}fields"), visit.texts_of(f"{start}parent"), strict=True)
-        order = visit.text(f"{start}order")
-        said[each["name"]] = {
-            "key": [name for text in visit.texts_of(f"{start}key") for name in _listed(text)],
-            "links": [(_listed(fields), parent) for fields, parent in links if fields or parent],
-            "min_children": visit.whole(f"{start}min_children"),
-            "max_children": visit.whole(f"{start}max_children"),
-            "order": order,
-            "increasing": [order] if order and visit.text(f"{start}increasing") else [],
-            "unique": [name for name in visit.texts_of(f"{start}unique") if name in names],
-            "public": bool(visit.text(f"{start}public")),
-        }
-    return with_links(content_of(visit.opened), said, root=visit.text("root"))
-
-
-def _listed(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]

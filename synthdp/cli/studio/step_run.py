@@ -3,10 +3,10 @@ cannot be confused; and what is taken away.
 """
 
 import re
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from synthdp.cli.projects.columns import columns_named
 from synthdp.cli.projects.commands import budget_in, report_words
 from synthdp.cli.projects.mending import MENDED_IN, quoted, subjects
 from synthdp.cli.projects.project import DATABASE, PRIVATE, PUBLISH
@@ -15,6 +15,7 @@ from synthdp.cli.projects.runs import (
     begin,
     certify,
     first_synthetic_rows,
+    go_on_anyway,
     is_changed,
     page_path,
     published,
@@ -24,14 +25,9 @@ from synthdp.cli.projects.runs import (
     spent,
 )
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
-from synthdp.cli.studio.step_columns import places_of
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import ParameterError
-from synthdp.linked.histories.history_package import ROWS
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
-
-_ANYWAY = "--anyway"
-"""What a run is told that is to go on though nearly nothing of a column can be read."""
 
 _STOPPED = "E21"
 """The code of a run that would be of no use, and is gone on with only if somebody says so."""
@@ -42,14 +38,14 @@ _TABLES = ("synthetic.", "tables/")
 
 def run_view(visit: Visit) -> dict[str, Any]:
     """How far the run is, what it was charged, and what it says when it is done."""
-    places, state, progress = places_of(visit), visit.run.state, visit.run.progress
+    state, progress = visit.run.state, visit.run.progress
     result = (visit.run.result if state == DONE else None) or {}
     is_private = result.get("is_private")
     return {
         "state": state,
         "progress": progress,
         "cautions": [
-            (each, _named(each.shares, places), MENDED_IN.get(each.code))
+            (each, columns_named(visit.opened, each.shares), MENDED_IN.get(each.code))
             for each in subjects(result.get("cautions", ()))
         ],
         "result": result,
@@ -57,7 +53,7 @@ def run_view(visit: Visit) -> dict[str, Any]:
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": spent(visit.opened),
         "left": budget_in(visit.opened, visit.project.budget).get("left"),
-        "error_columns": _named(quoted(progress.error), places),
+        "error_columns": columns_named(visit.opened, quoted(progress.error)),
         "mended": MENDED_IN.get(progress.code, ""),
         "is_stopped": progress.code == _STOPPED,
         "is_mended": state == FAILED and is_changed(visit.opened),
@@ -76,8 +72,7 @@ def save_run(visit: Visit) -> str:
     elif visit.action == "resume" and state in (PAUSED, FAILED):
         visit.run.start(visit.run.arguments)
     elif visit.action == "anyway" and state == FAILED:
-        words = visit.run.arguments
-        visit.run.start([*words, *({_ANYWAY} - {*words})])
+        go_on_anyway(visit.run)
     elif visit.action == "start" and state not in (NEW, RUNNING):
         raise visit.refusal("run")
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
@@ -95,18 +90,6 @@ def _pair(visit: Visit, guarantee: str) -> str:
     numbers = re.findall(r"[0-9][0-9.e+-]*", guarantee.partition(")")[0])
     apart = "; " if visit.texts("decimal") == "," else ", "
     return f"({apart.join(visit.texts.number(float(each), '%.15g') for each in numbers)})"
-
-
-def _named(names: Iterable[str], places: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Those names that columns have: as their tables call them, as they stand, and where they are on
-    the page of step 2.
-    """
-    shortest = {place: name for name, place in [*places.items()][::-1]}
-    found = {places[name]: name for name in names if name in places}
-    return [
-        (shortest[at] if name.startswith(f"{ROWS}.") else name, name, at)
-        for at, name in found.items()
-    ]
 
 
 def look_view(visit: Visit) -> dict[str, Any]:

@@ -2,13 +2,20 @@
 
 from typing import Any
 
-from synthdp.cli.projects.chosen import dialect_of, is_written, with_first_names, with_names
+from synthdp.cli.projects.chosen import (
+    MARKS,
+    dialect_of,
+    is_written,
+    kind_of_choice,
+    likely_dialect,
+    with_first_names,
+    with_names,
+)
 from synthdp.cli.projects.declared import kinds_of
 from synthdp.cli.projects.places import (
     DELIMITERS,
-    DUCKDB,
     ENCODINGS,
-    files_in,
+    check_source,
     first_rows,
     names_of,
     package_of,
@@ -16,12 +23,9 @@ from synthdp.cli.projects.places import (
     store_upload,
     tables_in,
 )
-from synthdp.cli.projects.project import DATABASE, FOLDER, LINKED, TABLE
+from synthdp.cli.projects.project import DATABASE, FOLDER, TABLE
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
-
-MARKS = {".": {"decimalChar": "."}, ",": {"decimalChar": ",", "groupChar": "."}}
-"""How numbers are written, by their decimal mark."""
 
 
 def table_view(visit: Visit) -> dict[str, Any]:
@@ -29,21 +33,12 @@ def table_view(visit: Visit) -> dict[str, Any]:
     project, listed = visit.project, tables_in(visit.studio.place)
     is_here = project.kind == DATABASE or project.table in listed
     is_text_here = is_here and is_written(visit.opened)
-    # Where a comma divides columns, it cannot divide numbers; else nobody but the steward knows.
-    usual = "." if project.dialect.get("delimiter", ",") == "," else ""
     view: dict[str, Any] = {"listed": listed, "is_here": is_here, "is_text": is_text_here}
     view |= {"place": visit.studio.place.resolve().name}
     view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "problem": "", "rows": []}
-    # Of names in plain letters nobody can tell either how they are encoded.
-    is_plain = all(name.isascii() for names in kinds_of(visit.opened).values() for name in names)
-    encoding = "" if is_plain and not project.walked else "utf-8"
-    view["said"] = {"delimiter": ",", "encoding": encoding, "decimalChar": usual, **project.dialect}
-    sent = {
-        "delimiter": DELIMITERS.get(visit.text("delimiter")),
-        "encoding": visit.text("encoding"),
-    }
-    sent["decimalChar"] = visit.text("mark")
-    view["said"] |= {key: each for key, each in sent.items() if each}  # refused, and stays typed
+    sent = (DELIMITERS.get(visit.text("delimiter")), visit.text("encoding"), visit.text("mark"))
+    typed = zip(("delimiter", "encoding", "decimalChar"), sent, strict=True)
+    view["said"] = likely_dialect(visit.opened) | {key: each for key, each in typed if each}
     view |= {"shapes": shapes(visit.opened) if is_text_here else {}}
     view["tables"] = {table: names for table, names in kinds_of(visit.opened).items() if names}
     view |= {"can_look": is_here and project.kind in (TABLE, FOLDER)}
@@ -67,11 +62,7 @@ def save_table(visit: Visit) -> str:
 
 def _choose(visit: Visit) -> str:
     name = visit.text("table")
-    kind = tables_in(visit.studio.place).get(name)
-    if kind is None:
-        raise visit.refusal("table_gone", name=name)
-    if kind == FOLDER and visit.text("holds") != "parts":
-        kind = LINKED
+    kind = kind_of_choice(visit.studio.place, name, is_one=visit.text("holds") == "parts")
     return _take(visit, kind=kind, table=name)
 
 
@@ -80,21 +71,13 @@ def _upload(visit: Visit) -> str:
     if given is None or isinstance(given, str) or not given.filename:
         raise visit.refusal("file")
     name, replaces = visit.text("as") or given.filename, bool(visit.text("replace"))
-    if name in tables_in(visit.studio.place) and not replaces:
-        raise visit.refusal("exists", name=name)
     name = store_upload(visit.studio.place, name, given.file, replaces=replaces)
     return _take(visit, kind=TABLE, table=name)
 
 
 def _choose_database(visit: Visit) -> str:
     source, table = visit.text("source"), visit.text("name")
-    scheme, _, rest = source.partition("://")
-    if not table or not rest or scheme not in ("duckdb", "postgres", "postgresql"):
-        raise visit.refusal("address", usual=f"postgres://USER@HOST/DATABASE, {DUCKDB}NAME")
-    if scheme == "duckdb" and source.removeprefix(DUCKDB) not in files_in(visit.studio.place):
-        raise visit.refusal("duckdb", usual=f"{DUCKDB}NAME")
-    if ":" in rest.rpartition("@")[0]:
-        raise visit.refusal("password")
+    check_source(visit.studio.place, source, table)
     return _take(visit, kind=DATABASE, table=table, source=source)
 
 
@@ -115,8 +98,7 @@ def _declare(visit: Visit) -> str:
         encoding = encoding if encoding or goes_on else "utf-8"
         if encoding not in ENCODINGS or delimiter is None or (goes_on and mark not in MARKS):
             raise visit.refusal("dialect")
-        dialect = dialect_of(encoding, delimiter)
-        dialect |= {} if (delimiter, mark) == (",", ".") else MARKS.get(mark, {})
+        dialect = dialect_of(encoding, delimiter, mark)
         visit = visit.saved(dialect=dialect, names=[])
         opened, is_read = with_names(visit.opened, dialect)
         visit = visit.saved(names=opened.project.names)

@@ -104,9 +104,9 @@ class Visit:
         return next(iter(self.texts_of(name)), "")
 
     @property
-    def mark(self) -> str:
-        """The decimal mark of the file."""
-        return self.project.dialect.get("decimalChar", ".")
+    def answers(self) -> dict[str, list[str]]:
+        """All that was sent, by name."""
+        return {name: self.texts_of(name) for name in self.form}
 
     def number(self, name: str, *, usual: float = 0.0) -> float:
         """A number of the form, with a comma or a point; raises `ProjectError` if it is none."""

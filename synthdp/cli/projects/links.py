@@ -1,0 +1,93 @@
+"""How the linked tables of a project hang together: what is asked, and what was answered.
+
+Answers are those of a form, by name: ``root``, and of the table of the place ``0`` ``t0.key``,
+``t0.fields`` with ``t0.parent``, ``t0.min_children``, ``t0.max_children``, ``t0.order``,
+``t0.increasing``, ``t0.unique`` and ``t0.public``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from synthdp.cli.projects.declared import content_of, resources
+from synthdp.cli.projects.project import OpenProject, ProjectError
+from synthdp.core.errors import ParameterError
+from synthdp.linked.package.described_links import links_in, names_in, with_links
+from synthdp.schema.keys import OWN
+from synthdp.schema.questions import whole_number
+
+Answers: TypeAlias = Mapping[str, Sequence[str]]
+"""All that was answered of each name."""
+
+
+def asked_of_links(
+    opened: OpenProject, content: Mapping[str, Any], answers: Answers
+) -> list[dict[str, Any]]:
+    """What is asked of each table of a description; links that were answered stay, also refused
+    ones.
+    """
+    keys = [names_in(each["schema"].get("primaryKey")) for each in resources(opened)]
+    listed = enumerate(content.get("resources", ()))
+    return [_asked(each, f"t{number}", keys, answers) for number, each in listed]
+
+
+def _asked(
+    resource: Mapping[str, Any], start: str, keys: Sequence[Sequence[str]], answers: Answers
+) -> dict[str, Any]:
+    schema, links = resource["schema"], [(", ".join(names), to) for names, to in links_in(resource)]
+    if "root" in answers:
+        fields, parents = answers.get(f"{start}.fields", ()), answers.get(f"{start}.parent", ())
+        links = [*zip(fields, parents, strict=False)]
+    links = [link for link in links if any(link)]
+    columns = [field["name"] for field in schema["fields"]]
+    key = [*answers.get(f"{start}.key", names_in(schema.get("primaryKey")))]
+    joined = [", ".join(each) for each in keys if len(each) > 1 and {*each} <= {*columns}]
+    return {
+        "name": resource["name"],
+        "columns": columns,
+        "choices": dict.fromkeys([*columns, *joined, *(fields for fields, _ in links if fields)]),
+        "key": [*(key or [""]), *([""] if any(key) else [])],  # room for one more part
+        "links": [*links, ("", "")],
+        "own": resource.get(OWN) or {},
+    }
+
+
+def with_links_said(opened: OpenProject, answers: Answers) -> Any:
+    """The description with the keys, links and bounds of the answers; raises what refuses them."""
+    said = {
+        each["name"]: _said(each, f"t{number}.", answers)
+        for number, each in enumerate(resources(opened))
+    }
+    root = next(iter(answers.get("root", ())), "")
+    return with_links(content_of(opened), said, root=root)
+
+
+def _said(resource: Mapping[str, Any], start: str, answers: Answers) -> dict[str, Any]:
+    def all_of(name: str) -> Sequence[str]:
+        return answers.get(start + name, ())
+
+    def text(name: str) -> str:
+        return next(iter(all_of(name)), "")
+
+    names = [field["name"] for field in resource["schema"]["fields"]]
+    links, order = zip(all_of("fields"), all_of("parent"), strict=True), text("order")
+    return {
+        "key": [name for each in all_of("key") for name in _listed(each)],
+        "links": [(_listed(fields), parent) for fields, parent in links if fields or parent],
+        "min_children": _whole(text("min_children")),
+        "max_children": _whole(text("max_children")),
+        "order": order,
+        "increasing": [order] if order and text("increasing") else [],
+        "unique": [name for name in all_of("unique") if name in names],
+        "public": bool(text("public")),
+    }
+
+
+def _whole(text: str) -> int:
+    try:
+        return whole_number("rows", text) if text else 0
+    except ParameterError as error:
+        raise ProjectError("whole", str(error), text=text) from None
+
+
+def _listed(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
