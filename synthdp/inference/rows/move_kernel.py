@@ -91,9 +91,9 @@ class Trends(NamedTuple):
 
 def add_products(row: NDArray[np.int32], trends: Trends, sign: float) -> None:
     """Add a record's products of ranks to the gaps of all pairs, or take them away."""
-    for p in range(trends.gaps.size):
-        a, b = trends.pairs[p, 0], trends.pairs[p, 1]
-        trends.gaps[p] += sign * trends.ranks[a, row[a]] * trends.ranks[b, row[b]]
+    for pair in range(trends.gaps.size):
+        one, other = trends.pairs[pair, 0], trends.pairs[pair, 1]
+        trends.gaps[pair] += sign * trends.ranks[one, row[one]] * trends.ranks[other, row[other]]
 
 
 def locate_block(
@@ -116,57 +116,59 @@ def locate_block(
         Where the cells go, shape ``(n_marginals, _BLOCK)``.
     """
     n_rows, n_attributes = records.shape
-    for j in range(n_attributes):
-        for r in range(n_rows):
-            codes[j, r] = records[r, j]
-    for t in range(layout.starts.size):
-        for r in range(n_rows):
-            block[t, r] = layout.starts[t]
-        for m in range(layout.first_member[t], layout.first_member[t + 1]):
-            member, stride = layout.members[m], layout.member_strides[m]
-            for r in range(n_rows):
-                block[t, r] += stride * codes[member, r]
+    for attribute in range(n_attributes):
+        for row in range(n_rows):
+            codes[attribute, row] = records[row, attribute]
+    for marginal in range(layout.starts.size):
+        for row in range(n_rows):
+            block[marginal, row] = layout.starts[marginal]
+        for place in range(layout.first_member[marginal], layout.first_member[marginal + 1]):
+            member, stride = layout.members[place], layout.member_strides[place]
+            for row in range(n_rows):
+                block[marginal, row] += stride * codes[member, row]
 
 
-def pull_of_ranks(j: int, row: NDArray[np.int32], trends: Trends) -> tuple[np.float32, np.float32]:
+def pull_of_ranks(
+    attribute: int, row: NDArray[np.int32], trends: Trends
+) -> tuple[np.float32, np.float32]:
     """How rank correlations pull at an attribute of a record: the slope at its rank, and the bend.
 
     A rank correlation is one number of the whole table. Its gap pulls at the record in proportion to
     the other attribute's rank, and less the further the record follows: the bend is how fast.
     """
     slope, bend = np.float32(0.0), np.float32(0.0)
-    for h in range(trends.first[j], trends.first[j + 1]):
-        p, other = trends.places[h], trends.others[h]
-        pull = trends.weights[p] * trends.ranks[other, row[other]]
-        slope += pull * np.float32(trends.gaps[p])
+    for place in range(trends.first[attribute], trends.first[attribute + 1]):
+        pair, other = trends.places[place], trends.others[place]
+        pull = trends.weights[pair] * trends.ranks[other, row[other]]
+        slope += pull * np.float32(trends.gaps[pair])
         bend += pull * trends.ranks[other, row[other]]
     return slope, bend
 
 
 def price_levels(
-    j: int, value: int, cells: Ints, costs: Floats, layout: Layout, arrival: Floats
+    attribute: int, value: int, cells: Ints, costs: Floats, layout: Layout, arrival: Floats
 ) -> None:
     """What arriving at each level of an attribute costs a record that has ``value`` there.
 
     ``cells`` are the record's cells of all marginals; the costs go to the start of ``arrival``.
     """
-    size = layout.sizes[j]
+    size = layout.sizes[attribute]
     arrival[:size] = 0.0
-    for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
-        stride = layout.holder_strides[h]
+    for place in range(layout.first_holder[attribute], layout.first_holder[attribute + 1]):
+        stride = layout.holder_strides[place]
         # Where the row would be with level 0, all else as it is: from there one level is one stride.
-        start = cells[layout.holders[h]] - stride * value
+        start = cells[layout.holders[place]] - stride * value
         # Written twice for the compiler, which makes wide instructions of a loop over neighbours.
         if stride == 1:
-            for v in range(size):
-                arrival[v] += costs[start + v]
+            for level in range(size):
+                arrival[level] += costs[start + level]
         else:
-            for v in range(size):
-                arrival[v] += costs[start + v * stride]
+            for level in range(size):
+                arrival[level] += costs[start + level * stride]
 
 
 def price_combinations(
-    k: int,
+    tie: int,
     row: NDArray[np.int32],
     cells: Ints,
     reliefs: Floats,
@@ -183,43 +185,43 @@ def price_combinations(
     """
     # Attributes that belong together move together: each on its own would leave what is allowed, or
     # what it hangs together with.
-    first_name, last_name = ties.first_name[k], ties.first_name[k + 1]
-    n_values = ties.n_values[k]
+    first_name, last_name = ties.first_name[tie], ties.first_name[tie + 1]
+    n_values = ties.n_values[tie]
     arrival[:n_values] = 0.0
-    for h in range(ties.first_holder[k], ties.first_holder[k + 1]):
-        t, offset = ties.holders[h], ties.first_offset[h]
-        start = cells[t]
-        for m in range(layout.first_member[t], layout.first_member[t + 1]):
-            for a in range(first_name, last_name):
-                if ties.names[a] == layout.members[m]:
-                    start -= layout.member_strides[m] * row[ties.names[a]]
-        bases[h] = start
-        for v in range(n_values):
-            cell = start + ties.offsets[offset + v]
+    for place in range(ties.first_holder[tie], ties.first_holder[tie + 1]):
+        marginal, offset = ties.holders[place], ties.first_offset[place]
+        start = cells[marginal]
+        for member in range(layout.first_member[marginal], layout.first_member[marginal + 1]):
+            for moved in range(first_name, last_name):
+                if ties.names[moved] == layout.members[member]:
+                    start -= layout.member_strides[member] * row[ties.names[moved]]
+        bases[place] = start
+        for combination in range(n_values):
+            cell = start + ties.offsets[offset + combination]
             # A marginal in which the record stays where it is changes by nothing.
-            arrival[v] += reliefs[t] if cell == cells[t] else costs[cell]
+            arrival[combination] += reliefs[marginal] if cell == cells[marginal] else costs[cell]
 
 
 def cheapest(arrival: Floats, size: int) -> int:
     """The first of the smallest of so many costs."""
     best = 0
-    for v in range(1, size):
-        if arrival[v] < arrival[best]:
-            best = v
+    for level in range(1, size):
+        if arrival[level] < arrival[best]:
+            best = level
     return best
 
 
 def move_cell(
-    t: int, cell: int, cells: Ints, reliefs: Floats, costs: Floats, weights: Floats
+    marginal: int, cell: int, cells: Ints, reliefs: Floats, costs: Floats, weights: Floats
 ) -> None:
     """Move a record to another cell of a marginal.
 
     The surplus of the cell that is left falls by one and that of the new cell rises by one, so each
     row sees what rows before it did.
     """
-    costs[cells[t]] -= weights[cells[t]]
-    cells[t] = cell
-    reliefs[t] = costs[cell]
+    costs[cells[marginal]] -= weights[cells[marginal]]
+    cells[marginal] = cell
+    reliefs[marginal] = costs[cell]
     costs[cell] += weights[cell]
 
 
@@ -259,10 +261,10 @@ def sweep(  # noqa: C901
     n_marginals = layout.starts.size
     n_ties = ties.n_values.size
     most = 1
-    for j in range(n_attributes):
-        most = max(most, layout.sizes[j])
-    for k in range(n_ties):
-        most = max(most, ties.n_values[k])
+    for attribute in range(n_attributes):
+        most = max(most, layout.sizes[attribute])
+    for tie in range(n_ties):
+        most = max(most, ties.n_values[tie])
     arrival = np.empty(most, dtype=np.float32)
     cells = np.empty(n_marginals, dtype=np.int64)
     reliefs = np.empty(n_marginals, dtype=np.float32)
@@ -282,65 +284,66 @@ def sweep(  # noqa: C901
             n_some = min(_BLOCK, n_rows - top)
             locate_block(records[top : top + n_some], layout, codes, block)
         # What leaving its cell brings each marginal closer to what is wanted.
-        for t in range(n_marginals):
-            cell = np.int64(block[t, i - top])
-            cells[t] = cell
-            reliefs[t] = costs[cell] - weights[cell]
-        for j in range(n_attributes):
-            if not movable[j]:
+        for marginal in range(n_marginals):
+            cell = np.int64(block[marginal, i - top])
+            cells[marginal] = cell
+            reliefs[marginal] = costs[cell] - weights[cell]
+        for attribute in range(n_attributes):
+            if not movable[attribute]:
                 continue
             relief = np.float32(0.0)
-            for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
-                relief += reliefs[layout.holders[h]]
-            slope, bend = pull_of_ranks(j, row, trends)
-            here = trends.ranks[j, row[j]]
+            for place in range(layout.first_holder[attribute], layout.first_holder[attribute + 1]):
+                relief += reliefs[layout.holders[place]]
+            slope, bend = pull_of_ranks(attribute, row, trends)
+            here = trends.ranks[attribute, row[attribute]]
             relief += slope * here
             if eagerness.size:
-                relief += eagerness[i, j]
+                relief += eagerness[i, attribute]
             # What leaving would relieve is known without trying a value. Most rows stop here.
             if not relief > 0.0:
                 continue
-            size = layout.sizes[j]
-            price_levels(j, row[j], cells, costs, layout, arrival)
+            size = layout.sizes[attribute]
+            price_levels(attribute, row[attribute], cells, costs, layout, arrival)
             if bend > 0.0:
-                for v in range(size):
-                    step = trends.ranks[j, v] - here
-                    arrival[v] += slope * trends.ranks[j, v] + bend * step * step / np.float32(2.0)
-            arrival[row[j]] = np.inf  # to come back is no move
+                for level in range(size):
+                    rank = trends.ranks[attribute, level]
+                    step = rank - here
+                    arrival[level] += slope * rank + bend * step * step / np.float32(2.0)
+            arrival[row[attribute]] = np.inf  # to come back is no move
             best = cheapest(arrival, size)
             if not arrival[best] < relief:
                 continue
-            for h in range(layout.first_holder[j], layout.first_holder[j + 1]):
-                t = layout.holders[h]
-                cell = cells[t] + layout.holder_strides[h] * (best - row[j])
-                move_cell(t, cell, cells, reliefs, costs, weights)
+            for place in range(layout.first_holder[attribute], layout.first_holder[attribute + 1]):
+                marginal = layout.holders[place]
+                cell = cells[marginal] + layout.holder_strides[place] * (best - row[attribute])
+                move_cell(marginal, cell, cells, reliefs, costs, weights)
             add_products(row, trends, -1.0)
-            row[j] = best
+            row[attribute] = best
             add_products(row, trends, 1.0)
             n_moves += 1
-        for k in range(n_ties):
+        for tie in range(n_ties):
             # Then what is tied, as one attribute whose levels are the allowed combinations.
-            first, last = ties.first_holder[k], ties.first_holder[k + 1]
+            first, last = ties.first_holder[tie], ties.first_holder[tie + 1]
             relief = np.float32(0.0)
-            for h in range(first, last):
-                relief += reliefs[ties.holders[h]]
+            for place in range(first, last):
+                relief += reliefs[ties.holders[place]]
             if not relief > 0.0:
                 continue
-            n_values = ties.n_values[k]
-            price_combinations(k, row, cells, reliefs, costs, layout, ties, bases, arrival)
+            n_values = ties.n_values[tie]
+            price_combinations(tie, row, cells, reliefs, costs, layout, ties, bases, arrival)
             best = cheapest(arrival, n_values)
             if not arrival[best] < relief:
                 continue
-            for h in range(first, last):
-                cell = bases[h] + ties.offsets[ties.first_offset[h] + best]
-                move_cell(ties.holders[h], cell, cells, reliefs, costs, weights)
+            for place in range(first, last):
+                cell = bases[place] + ties.offsets[ties.first_offset[place] + best]
+                move_cell(ties.holders[place], cell, cells, reliefs, costs, weights)
             add_products(row, trends, -1.0)
-            first_name = ties.first_name[k]
-            n_names = ties.first_name[k + 1] - first_name
-            for a in range(n_names):
-                code = ties.values[ties.first_value[k] + best * n_names + a]
-                n_moves += row[ties.names[first_name + a]] != code
-                row[ties.names[first_name + a]] = code
+            first_name = ties.first_name[tie]
+            n_names = ties.first_name[tie + 1] - first_name
+            for moved in range(n_names):
+                code = ties.values[ties.first_value[tie] + best * n_names + moved]
+                n_moves += row[ties.names[first_name + moved]] != code
+                row[ties.names[first_name + moved]] = code
             add_products(row, trends, 1.0)
     return n_moves
 
@@ -373,22 +376,23 @@ def price(
     costs, weights
         Where these go.
     """
-    for t in range(scales.size):
-        start, end = starts[t], starts[t + 1] if t + 1 < scales.size else shares.size
+    for marginal in range(scales.size):
+        start = starts[marginal]
+        end = starts[marginal + 1] if marginal + 1 < scales.size else shares.size
         # Counted from 0, for the compiler, which makes wide instructions of what cannot be negative.
-        present, wanted, scale = counts[start:end], shares[start:end], np.float32(scales[t])
+        present, wanted, scale = counts[start:end], shares[start:end], np.float32(scales[marginal])
         part_costs, part_weights = costs[start:end], weights[start:end]
-        for i in range(wanted.size):
-            expected = n_rows * wanted[i]
-            surplus = np.float32(present[i] - expected)
+        for cell in range(wanted.size):
+            expected = n_rows * wanted[cell]
+            surplus = np.float32(present[cell] - expected)
             doubted = surplus / np.float32(DOUBTED)
             # One record more keeps empty cells from weighing infinitely much.
             square = doubted * doubted + np.float32(expected) + np.float32(1.0)
             weight = scale / np.sqrt(square)
-            part_weights[i] = weight
+            part_weights[cell] = weight
             # (s + 1)^2 - s^2 is 2 s + 1, half of which is s and a half: what one arrival adds to
             # the squared distance.
-            part_costs[i] = (surplus / np.float32(n_parts) + np.float32(0.5)) * weight
+            part_costs[cell] = (surplus / np.float32(n_parts) + np.float32(0.5)) * weight
 
 
 @Compiled
@@ -403,9 +407,9 @@ def count(records: NDArray[np.int32], layout: Layout, counts: NDArray[np.int32])
         # A histogram of all marginals at once, block by block, in the same order of memory as the
         # moves.
         locate_block(records[start : start + n_some], layout, codes, block)
-        for t in range(n_marginals):
-            for r in range(n_some):
-                counts[block[t, r]] += 1
+        for marginal in range(n_marginals):
+            for row in range(n_some):
+                counts[block[marginal, row]] += 1
 
 
 @Compiled
