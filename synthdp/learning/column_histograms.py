@@ -1,4 +1,4 @@
-"""Looks: released histograms of one column, from coarse cells to fine ones, and what lies beyond
+"""Released histograms of one column, from coarse cells to fine ones, and what lies beyond
 them.
 """
 
@@ -26,7 +26,7 @@ ROOT_REACH = 2
 """Cells of powers of two, or decades, that a tail may go beyond those that stand out."""
 
 BEYOND, BEYOND_SHARE = 3.0, 0.01
-"""Standard deviations by which records beyond the cells of a look must show, and the part of all
+"""Standard deviations by which records beyond the cells of a histogram must show, and the part of all
 that they must be.
 """
 
@@ -120,8 +120,8 @@ class ColumnHistogram:
         return cls(starts, counts, stddev, missing, 0.0, 0.0, infinite, clipped)
 
     def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
-        """What two looks at the same cells say together."""
-        # Inverse variances: two looks at the same cells have independent noise.
+        """What two histograms of the same cells say together."""
+        # Inverse variances: two histograms of the same cells have independent noise.
         weight = other.stddev**2 / (self.stddev**2 + other.stddev**2)
 
         def mean(one: float, two: float) -> float:
@@ -214,7 +214,7 @@ class ColumnHistogram:
         return first, last
 
     def tails_beyond(self, closer: "ColumnHistogram") -> tuple[Floats, Floats]:
-        """Records below and above the cells of a closer look, which counted them: in the nearest
+        """Records below and above the cells of a finer histogram, which counted them: in the nearest
         cells of this one.
 
         None unless they are there beyond doubt, and more than a small part of all records.
@@ -222,7 +222,7 @@ class ColumnHistogram:
         Parameters
         ----------
         closer
-            A look at a stretch of these cells.
+            A histogram of a stretch of these cells.
 
         Returns
         -------
@@ -299,7 +299,7 @@ class ColumnHistogram:
         Returns
         -------
         low, high
-            First and last of the cells of this look that they divide now.
+            First and last of the cells of this histogram that they divide now.
         starts
             First grid points, then the end.
         """
@@ -332,12 +332,12 @@ class ColumnHistogram:
         return np.array([*starts, int(self.starts[-1])], dtype=np.int64)
 
 
-def held_between(looks: Sequence[ColumnHistogram], begin: float, stop: float) -> Counted:
-    """How many records lie from one grid point up to another by the look that tells it best, and the
-    variance of that; a look that does not reach so far tells nothing.
+def held_between(histograms: Sequence[ColumnHistogram], begin: float, stop: float) -> Counted:
+    """How many records lie from one grid point up to another by the histogram that tells it best, and the
+    variance of that; a histogram that does not reach so far tells nothing.
     """
-    told = [each for each in looks if each.starts[0] <= begin and stop <= each.starts[-1]]
-    answers = [each.held(begin, stop) for each in told or looks[:1]]
+    told = [each for each in histograms if each.starts[0] <= begin and stop <= each.starts[-1]]
+    answers = [each.held(begin, stop) for each in told or histograms[:1]]
     return min(answers, key=lambda answer: answer.variance)
 
 

@@ -275,9 +275,9 @@ def _said_once_measured(
         return say(learnt)
     if learnt.lone is not None and learnt.hidden < 1 and not is_coarse:
         counts = bin_counts(name, edges, measurements, share)
-        others, noise, total = others_than(learnt.lone, edges, counts)
-        hidden = min((max(others, 0.0) + 2 * noise) / total, learnt.hidden)
-        hidden = 0.0 if are_few(others, noise, total) else hidden
+        others = others_than(learnt.lone, edges, counts)
+        most = max(others.n_records, 0.0) + 2 * others.stddev
+        hidden = 0.0 if are_few(*others) else min(most / others.n_all, learnt.hidden)
         return say(replace(learnt, hidden=hidden, settled=BoundsDoubt(False, 0.0)))
     if overshoot is None:
         return say(learnt)

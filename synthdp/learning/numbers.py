@@ -10,7 +10,7 @@ lie.
    those that may hold one, unless the cells are single values already. Where cells lie follows
    from counts that were released, so no threshold is needed.
 
-What follows is free: `refining` puts the looks together and takes out what may be noise, `bins`
+What follows is free: `refining` puts the histograms together and takes out what may be noise, `bins`
 puts edges at quantiles, and the density decides where in a bin values are drawn.
 """
 
@@ -70,7 +70,7 @@ MAYBE = 0.25
 """How probable it may be that more have others."""
 
 LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(2, 5)
-"""Shares of a column's budget for the first histogram, for each closer look, and for looks at cells
+"""Shares of a column's budget for the first histogram, for each finer histogram, and for histograms of cells
 that may hold heavy values less these.
 """
 
@@ -78,7 +78,7 @@ FIRST_BETWEEN_BOUNDS = Fraction(1, 10)
 """Share of a column's budget for the first histogram where bounds are declared."""
 
 DESCENT, MAX_DESCENTS = Fraction(1, 2), 4
-"""The last of these shares between declared bounds, and most such looks: each sees cells up to 512
+"""The last of these shares between declared bounds, and most such histograms: each sees cells up to 512
 times finer.
 """
 
@@ -89,7 +89,7 @@ BESIDE = 2
 """Cells on each side that say how many records a cell without heavy values has."""
 
 STANDS_OUT = 2.5
-"""Standard deviations by which a value must stand out from those beside it in the closest look."""
+"""Standard deviations by which a value must stand out from those beside it in the finest histogram."""
 
 SAME = 3.0
 """Standard deviations by which a cell may hold more than a value in it, to say how much that is,
@@ -104,7 +104,7 @@ POSSIBLE = 0.5
 """Probability of looking for heavy values where there are none: it costs noise, and no truth."""
 
 MAX_LOOKS, MAX_ZOOMS = 3, 2
-"""Most looks at the first cells; and most closer looks, each of which makes cells up to 512 times
+"""Most histograms of the first cells; and most finer histograms, each of which makes cells up to 512 times
 finer.
 """
 
@@ -229,37 +229,37 @@ def learn_density(
     asking = _Asking(values, axis, rho)
     first = asking.first_histogram()
     first, held, starts, check = asking.finer_cells(first)
-    looks = [held, *asking.closer_looks(starts, seeks_values=seeks_values)]
-    descents = asking.descending_looks(looks[-1]) if seeks_values else []
+    histograms = [held, *asking.finer_histograms(starts, seeks_values=seeks_values)]
+    descents = asking.descending_histograms(histograms[-1]) if seeks_values else []
     # A false one between declared bounds does little harm; others would be taken for the bounds, if
     # the cells that were followed may hold nothing.
-    n_chances = len(looks[1].counts) if descents and not axis.has_bounds else 1
+    n_chances = len(histograms[1].counts) if descents and not axis.has_bounds else 1
     same = inf if axis.has_bounds else SAME
-    spikes = _heavy_values([*looks[1:], *descents], n_chances, same)
+    spikes = _heavy_values([*histograms[1:], *descents], n_chances, same)
     if axis.has_bounds:
-        looks += descents
-    # The first look is not counted: its cells are too wide to say what a point holds.
-    noisiest = max(look.stddev for look in [*looks[1:], *descents])
-    density, uncertainty, overshoot = _between_bounds(axis, first, looks, spikes)
+        histograms += descents
+    # The first histogram is not counted: its cells are too wide to say what a point holds.
+    noisiest = max(histogram.stddev for histogram in [*histograms[1:], *descents])
+    density, uncertainty, overshoot = _between_bounds(axis, first, histograms, spikes)
     # Bounds that were found may have shut out all but one value. With declared bounds that cannot
     # be.
     is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
     if is_lone:
-        is_lone = not _is_alone(density, first, [*check, looks[1]])
+        is_lone = not _is_alone(density, first, [*check, histograms[1]])
     hidden, lone = 0.0, None
     if is_lone:
         lone = int(density.starts[0])
-        hidden = _hidden_share(density, first, [*check, looks[1]])
-        density = _with_neighbours(axis, density, first, looks[1])
-    all_looks = [first, *check, *looks[1:]]
-    # Every look counts the missing once more, for nothing; together they say it best.
-    weights = np.array([look.stddev**-2 for look in all_looks])
+        hidden = _hidden_share(density, first, [*check, histograms[1]])
+        density = _with_neighbours(axis, density, first, histograms[1])
+    all_histograms = [first, *check, *histograms[1:]]
+    # Every histogram counts the missing once more, for nothing; together they say it best.
+    weights = np.array([histogram.stddev**-2 for histogram in all_histograms])
     missing, infinite, clipped = (
         float(weights @ counts / weights.sum())
         for counts in (
-            [look.missing for look in all_looks],
-            [look.infinite for look in all_looks],
-            [look.clipped for look in all_looks],
+            [histogram.missing for histogram in all_histograms],
+            [histogram.infinite for histogram in all_histograms],
+            [histogram.clipped for histogram in all_histograms],
         )
     )
     stddev = float(weights.sum() ** -0.5)
@@ -288,32 +288,32 @@ class _Asking:
     def __init__(self, values: PrivateValues, axis: SearchGrid, rho: Fraction) -> None:
         self._values, self._axis, self._rho = values, axis, rho
         self.left = Fraction(1)
-        self._stddev = 0.0  # of a look for LOOKING
+        self._stddev = 0.0  # of a histogram for LOOKING
         self.stretch = int(axis.coarse_edges[0]), int(axis.coarse_edges[-1])
 
-    def _look(self, starts: Ints, share: Fraction) -> ColumnHistogram:
+    def _histogram(self, starts: Ints, share: Fraction) -> ColumnHistogram:
         # Before the question, so that what fails is paid for as in the ledger.
         self.left -= share
         return ColumnHistogram.measured(self._values, self._axis, starts, rho=self._rho * share)
 
     def first_histogram(self) -> ColumnHistogram:
-        """A look at public cells, again if it shows nothing."""
+        """A histogram of public cells, again if it shows nothing."""
         share = FIRST_BETWEEN_BOUNDS if self._axis.has_bounds else LOOKING
-        look = self._look(self._axis.coarse_edges, share)
-        self._stddev = look.stddev * sqrt(share / LOOKING)
+        histogram = self._histogram(self._axis.coarse_edges, share)
+        self._stddev = histogram.stddev * sqrt(share / LOOKING)
         # Three fifths of the budget at most.
         while (
-            not look.stands_out
+            not histogram.stands_out
             and self.left > 1 - MAX_LOOKS * LOOKING
             and not self._axis.has_bounds
         ):
-            look = look.joined(self._look(self._axis.coarse_edges, LOOKING))
-        return look
+            histogram = histogram.joined(self._histogram(self._axis.coarse_edges, LOOKING))
+        return histogram
 
     def finer_cells(
         self, first: ColumnHistogram
     ) -> tuple[ColumnHistogram, ColumnHistogram, Ints, list[ColumnHistogram]]:
-        """The first look, more of it if needed; the part that holds records, finer cells of it, and
+        """The first histogram, more of it if needed; the part that holds records, finer cells of it, and
         a check if any.
         """
         # What is held by public cells is all that finer cells are spent on.
@@ -323,9 +323,11 @@ class _Asking:
         # column of mostly zeros would be taken for that alone; so what lies beyond is counted by
         # itself first.
         if not self._axis.has_bounds and first.starts[high + 1] - first.starts[low] <= FEW_POINTS:
-            check = [self._look(np.arange(first.starts[low], first.starts[high + 1] + 1), LOOKING)]
+            check = [
+                self._histogram(np.arange(first.starts[low], first.starts[high + 1] + 1), LOOKING)
+            ]
             if self.left > LOOKING and any(tail.size for tail in first.tails_beyond(check[0])):
-                first = first.joined(self._look(self._axis.coarse_edges, LOOKING))
+                first = first.joined(self._histogram(self._axis.coarse_edges, LOOKING))
                 mass = first.counts.copy()
             below, above = first.tails_beyond(check[0])
             mass[low - below.size : low] = below[::-1]
@@ -355,105 +357,105 @@ class _Asking:
 
     @property
     def _for_single_values(self) -> Fraction:
-        """What is kept for looks at cells that may hold heavy values."""
+        """What is kept for histograms of cells that may hold heavy values."""
         return DESCENT if self._axis.has_bounds else min(SPIKES, self.left / 2)
 
-    def closer_looks(self, starts: Ints, *, seeks_values: bool) -> list[ColumnHistogram]:
-        """A look at finer cells and, where bounds are open and single values are looked for, at
+    def finer_histograms(self, starts: Ints, *, seeks_values: bool) -> list[ColumnHistogram]:
+        """A histogram of finer cells and, where bounds are open and single values are looked for, of
         those that hold many records.
         """
         if not seeks_values or self.left < 2 * LOOKING:
-            return [self._look(starts, self.left)]
-        looks = [self._look(starts, self.left - self._for_single_values)]
+            return [self._histogram(starts, self.left)]
+        histograms = [self._histogram(starts, self.left - self._for_single_values)]
         if self.sees_single_values(starts):
-            return self._looks_apart(looks[0])
+            return self._histograms_apart(histograms[0])
         for _ in range(0 if self._axis.has_bounds else MAX_ZOOMS):
-            crowded = _crowded(looks[-1])
+            crowded = _crowded(histograms[-1])
             # No cell holds a sixteenth of the records beyond doubt: nothing to zoom into.
             if not crowded.any():
                 break
-            starts = looks[-1].finer(
-                np.where(crowded, looks[-1].counts, 0.0), len(crowded) + FINE_CELLS
+            starts = histograms[-1].finer(
+                np.where(crowded, histograms[-1].counts, 0.0), len(crowded) + FINE_CELLS
             )
-            looks.append(self._look(starts, ZOOM))
-        return looks
+            histograms.append(self._histogram(starts, ZOOM))
+        return histograms
 
-    def _looks_apart(self, look: ColumnHistogram) -> list[ColumnHistogram]:
-        """A look that tells single values apart, and one at what lies apart from them: codes such
+    def _histograms_apart(self, histogram: ColumnHistogram) -> list[ColumnHistogram]:
+        """A histogram that tells single values apart, and one of what lies apart from them: codes such
         as 99 stand in cells so wide that nothing says where in them.
 
         Where no such cell holds records, beyond doubt, the same cells are asked once more, so that
         all is known as if they had been asked once.
         """
-        limit = significance(len(look.counts)) * look.stddev
-        apart = (look.widths > 1) & (look.counts > limit)
+        limit = significance(len(histogram.counts)) * histogram.stddev
+        apart = (histogram.widths > 1) & (histogram.counts > limit)
         if not apart.any():
-            return [look.joined(self._look(look.starts, self.left))]
-        finer = look.finer(np.where(apart, look.counts, 0.0), len(apart) + FINE_CELLS)
-        return [look, self._look(finer, self.left)]
+            return [histogram.joined(self._histogram(histogram.starts, self.left))]
+        finer = histogram.finer(np.where(apart, histogram.counts, 0.0), len(apart) + FINE_CELLS)
+        return [histogram, self._histogram(finer, self.left)]
 
-    def descending_looks(self, look: ColumnHistogram) -> list[ColumnHistogram]:
-        """Looks at cells that may hold heavy values, down to single values, with what is left."""
-        looks: list[ColumnHistogram] = []
+    def descending_histograms(self, histogram: ColumnHistogram) -> list[ColumnHistogram]:
+        """Histograms of cells that may hold heavy values, down to single values, with what is left."""
+        histograms: list[ColumnHistogram] = []
         for more in range(MAX_DESCENTS, 0, -1):
-            heavy = _may_hold_heavy_values(look)
+            heavy = _may_hold_heavy_values(histogram)
             if not self.left or not heavy.any():
                 break
-            width = int(look.widths[heavy].max())
-            counts = np.where(heavy, look.counts, 0.0)
-            starts = look.finer(counts, len(counts) + FINE_CELLS)
-            parts = np.diff(starts)[heavy[look.cells_of(starts[:-1])]]
+            width = int(histogram.widths[heavy].max())
+            counts = np.where(heavy, histogram.counts, 0.0)
+            starts = histogram.finer(counts, len(counts) + FINE_CELLS)
+            parts = np.diff(starts)[heavy[histogram.cells_of(starts[:-1])]]
             left = int(parts.max())
             needed = 1 + (ceil(log(left) / log(width / left)) if 1 < left < width else 0)
-            look = self._look(starts, self.left / min(needed, more))
-            looks.append(look)
-        return looks
+            histogram = self._histogram(starts, self.left / min(needed, more))
+            histograms.append(histogram)
+        return histograms
 
 
-def _may_hold_heavy_values(look: ColumnHistogram) -> NDArray[np.bool_]:
+def _may_hold_heavy_values(histogram: ColumnHistogram) -> NDArray[np.bool_]:
     """Cells of many values that hold more records than cells beside them, beyond doubt, and so many
     that a value of them would weigh for itself.
     """
-    excess, variance = _beyond_neighbours(look)
-    deviations = significance(len(look.counts), POSSIBLE)
-    least = np.maximum(deviations * np.sqrt(variance), HEAVY * float(look.counts.sum()))
-    return (look.widths > 1) & (excess > least)
+    excess, variance = _beyond_neighbours(histogram)
+    deviations = significance(len(histogram.counts), POSSIBLE)
+    least = np.maximum(deviations * np.sqrt(variance), HEAVY * float(histogram.counts.sum()))
+    return (histogram.widths > 1) & (excess > least)
 
 
-def _beyond_neighbours(look: ColumnHistogram) -> tuple[Floats, Floats]:
+def _beyond_neighbours(histogram: ColumnHistogram) -> tuple[Floats, Floats]:
     """How many records more each cell has than the density beside it would give it, and the
     variance of that.
     """
-    n_cells = len(look.counts)
+    n_cells = len(histogram.counts)
     if n_cells == 1:
-        return look.counts, np.full(1, look.stddev**2)
-    density = np.pad(look.counts / look.widths, BESIDE, constant_values=np.nan)
+        return histogram.counts, np.full(1, histogram.stddev**2)
+    density = np.pad(histogram.counts / histogram.widths, BESIDE, constant_values=np.nan)
     around = [
         density[BESIDE + shift : BESIDE + shift + n_cells]
         for shift in range(-BESIDE, BESIDE + 1)
         if shift
     ]
-    usual = np.clip(np.nanmedian(around, axis=0), 0.0, None) * look.widths
-    return look.counts - usual, look.stddev**2 + usual
+    usual = np.clip(np.nanmedian(around, axis=0), 0.0, None) * histogram.widths
+    return histogram.counts - usual, histogram.stddev**2 + usual
 
 
 def _heavy_values(
-    looks: Sequence[ColumnHistogram], n_chances: int, same: float
+    histograms: Sequence[ColumnHistogram], n_chances: int, same: float
 ) -> dict[int, float]:
     """Single values that hold more records than those beside them, beyond doubt, and how many, by
-    all looks together at cells that they lie in.
+    all histograms together at cells that they lie in.
 
     The clearest is taken first; what it holds says no more for the values beside it. Of so many
     cells others could have been followed in place of those that were. A coarse cell that holds
     ``same`` standard deviations more than a value in it does not speak of that value.
     """
-    last = looks[-1]
+    last = histograms[-1]
     points = last.starts[:-1][last.widths == 1]
-    points = points[looks[0].widths[looks[0].cells_of(points)] > 1]
+    points = points[histograms[0].widths[histograms[0].cells_of(points)] > 1]
     if not points.size:
         return {}
-    cells = [look.cells_of(points) for look in looks]
-    beyond = [_beyond_neighbours(look) for look in looks]
+    cells = [histogram.cells_of(points) for histogram in histograms]
+    beyond = [_beyond_neighbours(histogram) for histogram in histograms]
     variances = [variance[at] for (_, variance), at in zip(beyond, cells, strict=True)]
     excess = [each.copy() for each, _ in beyond]
     deviations = significance(len(points) * n_chances)
@@ -477,7 +479,7 @@ def _heights(
     excess: Sequence[Floats], variances: Sequence[Floats], same: float
 ) -> tuple[Floats, Floats]:
     """What single values hold beyond those beside them, and its precision, from the excess of their
-    cells in looks from coarse to fine.
+    cells in histograms from coarse to fine.
 
     A coarser cell that holds more than twice as much, beyond doubt, says nothing of one of the
     values in it.
@@ -493,34 +495,37 @@ def _heights(
     return heights, precision
 
 
-def _crowded(look: ColumnHistogram) -> NDArray[np.bool_]:
+def _crowded(histogram: ColumnHistogram) -> NDArray[np.bool_]:
     """Cells of many values that hold a large part of the records, beyond doubt."""
     # Significance over all cells, for the largest of many noises is taken for records too easily.
-    least = max(float(look.counts.sum()) / CROWDED, significance(len(look.counts)) * look.stddev)
-    return (look.widths > 1) & (look.counts > least)
+    least = max(
+        float(histogram.counts.sum()) / CROWDED,
+        significance(len(histogram.counts)) * histogram.stddev,
+    )
+    return (histogram.widths > 1) & (histogram.counts > least)
 
 
 def _between_bounds(
     axis: SearchGrid,
     first: ColumnHistogram,
-    looks: Sequence[ColumnHistogram],
+    histograms: Sequence[ColumnHistogram],
     spikes: dict[int, float],
 ) -> tuple[Density, float, Overshoot | None]:
     """The density between the bounds that were found, by how many grid points these are uncertain,
     and how probable it is that they are too wide; declared ones stay.
     """
     if axis.has_bounds:
-        return density_of(looks, spikes), 0.0, None
+        return density_of(histograms, spikes), 0.0, None
     if (
         not first.stands_out
     ):  # where noise alone would say, the public cell that was taken stays whole
-        return density_of(looks, spikes).without_thin_ends(NEGLIGIBLE), 0.0, None
-    support = support_of(first, looks, spikes, over_zero=axis.is_calendar)
+        return density_of(histograms, spikes).without_thin_ends(NEGLIGIBLE), 0.0, None
+    support = support_of(first, histograms, spikes, over_zero=axis.is_calendar)
     begin, stop, doubt = support[:3]
-    closer = looks[1]
+    closer = histograms[1]
     low, high = max(begin, int(closer.starts[0])), min(stop, int(closer.starts[-1]))
     held = {point: count for point, count in spikes.items() if low <= point < high}
-    density = density_of([look.cut(low, high) for look in looks], held)
+    density = density_of([histogram.cut(low, high) for histogram in histograms], held)
     # Records beyond the fine cells are known by a count only: one piece with all of them, at least
     # one, or the bound would have no weight.
     if begin < low:
@@ -528,8 +533,10 @@ def _between_bounds(
     if stop > high:
         density = density.with_pieces(np.array([high, stop]), np.array([max(closer.above, 1.0)]))
     density = density.without_thin_ends(NEGLIGIBLE)
-    ends = looks[-1].cells_of(np.array([begin, stop - 1])).clip(0, len(looks[-1].counts) - 1)
-    leaves = np.minimum(looks[-1].widths[ends], density.widths[[0, -1]])
+    ends = (
+        histograms[-1].cells_of(np.array([begin, stop - 1])).clip(0, len(histograms[-1].counts) - 1)
+    )
+    leaves = np.minimum(histograms[-1].widths[ends], density.widths[[0, -1]])
     # Beyond all fine cells nothing tells more than where the public cell lies.
     if begin < low:
         leaves[0] = density.widths[0]
@@ -539,19 +546,21 @@ def _between_bounds(
     leaf = int(leaves.max()) - 1  # single values are exact
     first_leaf, last_leaf = leaves.tolist()
     overshoot = Overshoot(
-        density, support, looks[1], (first_leaf, last_leaf), tuple(looks[1:])
+        density, support, histograms[1], (first_leaf, last_leaf), tuple(histograms[1:])
     ).drawn_in()
     return overshoot.density, max(doubt, leaf / 2), overshoot
 
 
-def _is_alone(density: Density, first: ColumnHistogram, looks: Sequence[ColumnHistogram]) -> bool:
+def _is_alone(
+    density: Density, first: ColumnHistogram, histograms: Sequence[ColumnHistogram]
+) -> bool:
     """Whether few records have another value than the only one, as far as noise can tell, and no
     noisy count says that any has.
 
     What lies beyond the largest numbers counts as the outermost one.
     """
     point = int(density.starts[0])
-    is_few = are_few(*_others(point, looks), float(density.mass.sum()))
+    is_few = are_few(*_others(point, histograms), float(density.mass.sum()))
     return is_few and not _is_outermost(point, first)
 
 
@@ -571,7 +580,7 @@ def _is_outermost(point: int, first: ColumnHistogram) -> bool:
 
 
 def _hidden_share(
-    density: Density, first: ColumnHistogram, looks: Sequence[ColumnHistogram]
+    density: Density, first: ColumnHistogram, histograms: Sequence[ColumnHistogram]
 ) -> float:
     """The share of records that may have another value than the only one, with 95 % confidence; not
     all of them, but where values may lie beyond all that numbers can have.
@@ -579,28 +588,32 @@ def _hidden_share(
     point = int(density.starts[0])
     if _is_outermost(point, first):
         return 1.0
-    others, noise = _others(point, looks)
+    others, noise = _others(point, histograms)
     most = max(others, 0.0) + 2 * noise
     return min(most / max(most, float(density.mass.sum())), MOST_HIDDEN)
 
 
-def _others(point: int, looks: Sequence[ColumnHistogram]) -> tuple[float, float]:
-    """How many records have another value than one, by all looks that have a cell for it, and the
+def _others(point: int, histograms: Sequence[ColumnHistogram]) -> tuple[float, float]:
+    """How many records have another value than one, by all histograms that have a cell for it, and the
     standard deviation of that.
     """
     counts, variances = [], []
-    for look in looks:
-        cell = int(look.cells_of(np.array([point]))[0])
-        if not 0 <= cell < len(look.counts):
+    for histogram in histograms:
+        cell = int(histogram.cells_of(np.array([point]))[0])
+        if not 0 <= cell < len(histogram.counts):
             continue
-        counts.append(float(look.counts.sum() - look.counts[cell]) + look.below + look.above)
-        variances.append(look.stddev**2 * (len(look.counts) + 1))
+        counts.append(
+            float(histogram.counts.sum() - histogram.counts[cell])
+            + histogram.below
+            + histogram.above
+        )
+        variances.append(histogram.stddev**2 * (len(histogram.counts) + 1))
     weights = 1 / np.array(variances)
     return float(weights @ counts / weights.sum()), float(weights.sum() ** -0.5)
 
 
 def _with_neighbours(
-    axis: SearchGrid, density: Density, first: ColumnHistogram, look: ColumnHistogram
+    axis: SearchGrid, density: Density, first: ColumnHistogram, histogram: ColumnHistogram
 ) -> Density:
     """The density of a single value with the cells on both sides of it: one, or up to the largest
     values.
@@ -610,23 +623,27 @@ def _with_neighbours(
     """
     point = int(density.starts[0])
     cell = int(first.cells_of(np.array([point]))[0])
-    noise = BEYOND * look.stddev
+    noise = BEYOND * histogram.stddev
     if _is_outermost(point, first) or (
-        max(look.below, look.above) + noise <= CONSTANT * density.mass.sum()
+        max(histogram.below, histogram.above) + noise <= CONSTANT * density.mass.sum()
     ):
         return density
     furthest = 0 if axis.largest is None else axis.largest
-    is_below = look.below > OTHER_SIDE * look.stddev
+    is_below = histogram.below > OTHER_SIDE * histogram.stddev
     lowest = min(-furthest, point) if is_below else point
     to_high, to_low = first.cells_of(np.array([max(furthest, point), lowest]))
     # Numbers that begin at 0 go on on one side of it: above, unless those below are told from noise.
     is_zero = point == 0 and not axis.is_calendar
     if not (is_zero and is_below):
         stop = int(first.starts[min(max(int(to_high), cell + 1) + 1, len(first.counts))])
-        density = density.with_pieces(np.array([point + 1, stop]), np.array([max(look.above, 1.0)]))
+        density = density.with_pieces(
+            np.array([point + 1, stop]), np.array([max(histogram.above, 1.0)])
+        )
     if cell > 0 and (is_below or not is_zero):
         begin = int(first.starts[max(min(int(to_low), cell - 1), 0)])
-        density = density.with_pieces(np.array([begin, point]), np.array([max(look.below, 1.0)]))
+        density = density.with_pieces(
+            np.array([begin, point]), np.array([max(histogram.below, 1.0)])
+        )
     return density
 
 

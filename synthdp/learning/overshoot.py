@@ -86,19 +86,19 @@ class Overshoot:
     """Where values are drawn."""
     support: Support
     """How probable each end of the records is."""
-    look: ColumnHistogram
+    histogram: ColumnHistogram
     """The counts that say so."""
     leaves: tuple[int, int]
     """Grid points of the first and of the last cell: within it nothing tells where records end."""
-    looks: tuple[ColumnHistogram, ...] = ()
-    """These and closer looks at some of them."""
+    histograms: tuple[ColumnHistogram, ...] = ()
+    """These and finer histograms of some of them."""
     excess: tuple[Counted | None, Counted | None] = (None, None)
     """How many more records than lie in them the first and the last bin were measured to have."""
 
     @property
-    def all_looks(self) -> tuple[ColumnHistogram, ...]:
-        """The counts that say so, and those of closer looks."""
-        return self.looks or (self.look,)
+    def all_histograms(self) -> tuple[ColumnHistogram, ...]:
+        """The counts that say so, and those of finer histograms."""
+        return self.histograms or (self.histogram,)
 
     @property
     def is_probable(self) -> bool:
@@ -115,8 +115,8 @@ class Overshoot:
         """Which part of the records is to be expected where no value is drawn."""
         first, stop = (int(each) for each in self.density.starts[[0, -1]])
         below, above = self.excess
-        beyond = _expected_beyond(stop, self.support.above, self.look, 1, above)
-        beyond += _expected_beyond(-first, self.support.below, self.look.mirrored(), -1, below)
+        beyond = _expected_beyond(stop, self.support.above, self.histogram, 1, above)
+        beyond += _expected_beyond(-first, self.support.below, self.histogram.mirrored(), -1, below)
         return beyond / max(beyond + float(self.density.mass.sum()), 1.0)
 
     @property
@@ -124,9 +124,9 @@ class Overshoot:
         """How probable it is that rows lie where no record does, by enough to be harm."""
         density = self.density
         mirrored = Density(-density.starts[::-1], density.mass[::-1])
-        above = self._above(density, self.support.above, self.look, 1)
-        below = self._above(mirrored, self.support.below, self.look.mirrored(), -1)
-        noise = self.look.stddev
+        above = self._above(density, self.support.above, self.histogram, 1)
+        below = self._above(mirrored, self.support.below, self.histogram.mirrored(), -1)
+        noise = self.histogram.stddev
         above = max(above, _within_leaf(density, self.leaves[1], noise))
         below = max(below, _within_leaf(mirrored, self.leaves[0], noise))
         return 1 - (1 - above) * (1 - below)
@@ -146,22 +146,22 @@ class Overshoot:
             if (bound - origin) * direction > 0:
                 cell = self._cell(origin - (direction < 0))
                 nearest.append(origin)
-                next_ones.append(origin + direction * int(self.look.widths[cell]))
+                next_ones.append(origin + direction * int(self.histogram.widths[cell]))
         if self._has_few_values:
             for point, inside in ((stop - 1, stop - 1), (first, first + 1)):
-                if self.look.counts[self._cell(point)] <= BELIEVED * self.look.stddev:
+                if self.histogram.counts[self._cell(point)] <= BELIEVED * self.histogram.stddev:
                     inner.append(inside)
         return [*nearest, *next_ones, *inner]
 
     def _cell(self, point: int) -> int:
-        """The cell of the look that a grid point lies in, or the outermost one."""
-        cell = int(self.look.cells_of(np.array([point]))[0])
-        return min(max(cell, 0), len(self.look.counts) - 1)
+        """The cell of the histogram that a grid point lies in, or the outermost one."""
+        cell = int(self.histogram.cells_of(np.array([point]))[0])
+        return min(max(cell, 0), len(self.histogram.counts) - 1)
 
     def drawn_in(self) -> "Overshoot":
         """The same with nearer ends, as far as that makes harm improbable and leaves out few rows."""
         mass = float(self.density.mass.sum())
-        starts = np.unique(np.concatenate([self.density.starts, self.look.starts])).tolist()
+        starts = np.unique(np.concatenate([self.density.starts, self.histogram.starts])).tolist()
         best, harm = self, self.probability
         for is_above in (True, False):
             for start in reversed(starts) if is_above else starts:
@@ -180,7 +180,7 @@ class Overshoot:
 
     def cut(self, first: int, stop: int) -> "Overshoot":
         """The same where values are drawn between two grid points only."""
-        density, last = self.density.between(first, stop), self.all_looks[-1]
+        density, last = self.density.between(first, stop), self.all_histograms[-1]
         begin, end = self.density.starts[[0, -1]].tolist()
         low, high = self.leaves
         # Of the cell in which it is cut only a part is left.
@@ -196,7 +196,9 @@ class Overshoot:
     def _has_few_values(self) -> bool:
         return int(self.density.widths.sum()) <= FEW_VALUES
 
-    def _above(self, density: Density, ends: Ends, look: ColumnHistogram, direction: int) -> float:
+    def _above(
+        self, density: Density, ends: Ends, histogram: ColumnHistogram, direction: int
+    ) -> float:
         """How probable harm is above the records, if all is seen so that above is up."""
         stops, probabilities = _stops(ends, direction)
         first = int(density.starts[0])
@@ -210,7 +212,7 @@ class Overshoot:
         is_harm = (beyond > MANY) | (far * total > 1)
         if not self._has_few_values:
             places = np.maximum(stops + np.floor(BEYOND * widths), direction * ends.origin)
-            probabilities = probabilities * _doubt(look, places, int(density.starts[-1]))
+            probabilities = probabilities * _doubt(histogram, places, int(density.starts[-1]))
         return float(probabilities[is_harm].sum())
 
 
@@ -278,7 +280,7 @@ def _stops(ends: Ends, direction: int) -> tuple[Ints, Floats]:
 
 
 def _expected_beyond(
-    stop: int, ends: Ends, look: ColumnHistogram, direction: int, excess: Counted | None
+    stop: int, ends: Ends, histogram: ColumnHistogram, direction: int, excess: Counted | None
 ) -> float:
     """How many records are to be expected from a point on, if all is seen so that they end above:
     as many as are counted up to each place where they may, and never fewer than none.
@@ -286,14 +288,16 @@ def _expected_beyond(
     What was measured since counts as well, by its precision, and is believed where it is far more.
     """
     places, probabilities = _stops(ends, direction)
-    held = np.append(0.0, np.cumsum(look.counts))
-    counted = np.interp(places, look.starts, held) - np.interp(stop, look.starts, held)
+    held = np.append(0.0, np.cumsum(histogram.counts))
+    counted = np.interp(places, histogram.starts, held) - np.interp(stop, histogram.starts, held)
     surely = 0.0
     if excess is not None:
         surely = excess.n_records - SURE * sqrt(excess.variance)
         cells = np.arange(len(held))
-        n_cells = np.interp(places, look.starts, cells) - np.interp(stop, look.starts, cells)
-        variances = look.stddev**2 * np.maximum(n_cells, 1.0)
+        n_cells = np.interp(places, histogram.starts, cells) - np.interp(
+            stop, histogram.starts, cells
+        )
+        variances = histogram.stddev**2 * np.maximum(n_cells, 1.0)
         share = excess.variance / (variances + excess.variance)
         counted = share * counted + (1 - share) * excess.n_records
     return float(
@@ -301,16 +305,16 @@ def _expected_beyond(
     )
 
 
-def _doubt(look: ColumnHistogram, places: Floats, stop: int) -> Floats:
+def _doubt(histogram: ColumnHistogram, places: Floats, stop: int) -> Floats:
     """How far noise explains what was counted from each place on, up to where values are drawn: 1
     if it does.
     """
-    sums = np.append(0.0, np.cumsum(look.counts))
-    last = int(np.searchsorted(look.starts, stop).clip(0, len(look.counts)))
+    sums = np.append(0.0, np.cumsum(histogram.counts))
+    last = int(np.searchsorted(histogram.starts, stop).clip(0, len(histogram.counts)))
     doubt = np.ones(len(places))
-    for index, first in enumerate(np.searchsorted(look.starts, places).tolist()):
+    for index, first in enumerate(np.searchsorted(histogram.starts, places).tolist()):
         if first < last:
             run = sums[first + 1 : last + 1] - sums[first]
-            clearest = float((run / np.sqrt(np.arange(1, len(run) + 1))).max()) / look.stddev
+            clearest = float((run / np.sqrt(np.arange(1, len(run) + 1))).max()) / histogram.stddev
             doubt[index] = min(2 * np.exp(-(max(clearest, 0.0) ** 2) / 2), 1.0)
     return doubt

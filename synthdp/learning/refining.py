@@ -1,4 +1,4 @@
-"""From several looks to one density: what coarse cells say together with what finer ones do.
+"""From several histograms to one density: what coarse cells say together with what finer ones do.
 
 Post-processing only.
 """
@@ -17,25 +17,25 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def density_of(looks: Sequence[ColumnHistogram], spikes: dict[int, float]) -> Density:
-    """Two looks or more, from the widest cells to the narrowest, and the counts of single points,
+def density_of(histograms: Sequence[ColumnHistogram], spikes: dict[int, float]) -> Density:
+    """Two histograms or more, from the widest cells to the narrowest, and the counts of single points,
     as one density.
     """
     points = np.array(sorted(spikes), dtype=np.int64)
     heights = np.array([spikes[point] for point in points.tolist()])
-    mass = _above_noise(looks, points, heights)
-    for outer, inner in pairwise(looks):
+    mass = _above_noise(histograms, points, heights)
+    for outer, inner in pairwise(histograms):
         counts, widths = _without(inner, points, heights)
         is_divided = np.diff(np.searchsorted(inner.starts, outer.starts)) > 1
-        mass = _refined(outer, mass, inner, counts, widths, is_divided | (outer is looks[0]))
-    return _with_spikes(looks[-1].starts, mass, points, heights)
+        mass = _refined(outer, mass, inner, counts, widths, is_divided | (outer is histograms[0]))
+    return _with_spikes(histograms[-1].starts, mass, points, heights)
 
 
-def _above_noise(looks: Sequence[ColumnHistogram], points: Ints, heights: Floats) -> Floats:
-    """Records of the widest cells, by what two looks say; neighbours that stand out only together
+def _above_noise(histograms: Sequence[ColumnHistogram], points: Ints, heights: Floats) -> Floats:
+    """Records of the widest cells, by what two histograms say; neighbours that stand out only together
     share alike.
     """
-    outer, inner = looks[:2]
+    outer, inner = histograms[:2]
     firsts = np.searchsorted(inner.starts, outer.starts)
     finer = np.add.reduceat(_without(inner, points, heights)[0], firsts[:-1])
     coarse, own, other = (
@@ -57,10 +57,10 @@ def _above_noise(looks: Sequence[ColumnHistogram], points: Ints, heights: Floats
     return mass
 
 
-def _without(look: ColumnHistogram, points: Ints, heights: Floats) -> tuple[Floats, Floats]:
+def _without(histogram: ColumnHistogram, points: Ints, heights: Floats) -> tuple[Floats, Floats]:
     """Counts and widths of cells without the spikes in them."""
-    counts, widths = look.counts.copy(), look.widths.astype(np.float64)
-    cells = look.cells_of(points)
+    counts, widths = histogram.counts.copy(), histogram.widths.astype(np.float64)
+    cells = histogram.cells_of(points)
     np.subtract.at(counts, cells, heights)
     np.subtract.at(widths, cells, 1.0)
     return counts, np.maximum(widths, 0.5)  # a cell of nothing but spikes still takes what is left

@@ -111,10 +111,13 @@ def _drawn(
     overshoot: Overshoot, learnt: Overshoot, edges: Ints, counts: Sequence[Total]
 ) -> Overshoot:
     """What is known of a column's ends where bins that have nothing but noise are not drawn."""
-    told = {int(np.searchsorted(edges[1:-1], each.start, side="right")): each for each in counts}
     n_bins = len(edges) - 1
-    sizes = np.array([told[code].n_records if code in told else 0.0 for code in range(n_bins)])
-    variances = np.array([told[code].variance if code in told else inf for code in range(n_bins)])
+    sizes = np.zeros(n_bins)
+    variances = np.full(n_bins, inf)  # of bins that were not counted
+    for count in counts:
+        code = int(np.searchsorted(edges[1:-1], count.start, side="right"))
+        sizes[code] = count.n_records
+        variances[code] = count.variance
     used = np.setdiff1d(np.arange(n_bins), empty_ends(sizes, variances))
     first, stop = int(edges[used[0]]), int(edges[used[-1] + 1])
     # Where in a cell records end only learning says: bins are no finer than its cells.
@@ -122,18 +125,30 @@ def _drawn(
     return replace(overshoot, density=overshoot.density.between(first, stop), leaves=leaves)
 
 
-def others_than(point: int, edges: Ints, counts: Sequence[Total]) -> tuple[float, float, float]:
-    """How many records have another value than one, by the bins of the others, the standard deviation
-    of that, and how many there are in all; nothing is known if not all bins were counted.
+class OtherValues(NamedTuple):
+    """Records that have another value than one."""
+
+    n_records: float
+    """How many."""
+    stddev: float
+    """The standard deviation of that."""
+    n_all: float
+    """How many records there are in all, at least 1."""
+
+
+def others_than(point: int, edges: Ints, counts: Sequence[Total]) -> OtherValues:
+    """How many records have another value than one, by the bins of the others.
+
+    Nothing is known if not all bins were counted: the standard deviation is infinite then.
     """
     if len(counts) < len(edges) - 1:
-        return 1.0, inf, 1.0
+        return OtherValues(1.0, inf, 1.0)
     own = int(np.searchsorted(edges, point, side="right")) - 1
     others = [each for code, each in enumerate(counts) if code != own]
     n_others = sum(each.n_records for each in others)
     # Where others were few beyond doubt there is no bin of any.
-    noise = max(sqrt(sum(each.variance for each in others)), TINY)
-    return n_others, noise, max(n_others + counts[own].n_records, 1.0)
+    stddev = max(sqrt(sum(each.variance for each in others)), TINY)
+    return OtherValues(n_others, stddev, max(n_others + counts[own].n_records, 1.0))
 
 
 def settled(
@@ -146,8 +161,8 @@ def settled(
     support, density = overshoot.support, overshoot.density
     first, stop = density.starts[[0, -1]].tolist()
     total = max(float(density.mass.sum()), 1.0)
-    mirrored = [look.mirrored() for look in overshoot.all_looks]
-    up = _bins(counts, edges, overshoot.all_looks)
+    mirrored = [histogram.mirrored() for histogram in overshoot.all_histograms]
+    up = _bins(counts, edges, overshoot.all_histograms)
     down = _bins([*map(_mirrored, reversed(counts))], -edges[::-1], mirrored)
     below, above = None, None
     if beyond is not None:
@@ -156,8 +171,8 @@ def settled(
         overshoot,
         density=_measured(density, edges, counts),
         support=support._replace(
-            above=_given(support.above, up, stop, total, 1, above),
-            below=_given(support.below, down, -first, total, -1, below),
+            above=_given(support.above, up, stop, total, direction=1, beyond=above),
+            below=_given(support.below, down, -first, total, direction=-1, beyond=below),
         ),
         excess=(below or _excess(down, total), above or _excess(up, total)),
     )
@@ -198,16 +213,20 @@ class _Bin(NamedTuple):
 
     def excess(self, total: float) -> Counted:
         """How many records more were measured than lie in it."""
-        told = self.learnt, self.alike
-        precisions = [1 / each.variance for each in told]
-        both = sum(each.n_records * part for each, part in zip(told, precisions, strict=True))
-        both, share = both / sum(precisions), ALIKE * _normal(*told) / self.by_learning(total)
-        inside = max(share * both + (1 - share) * self.learnt.n_records, 0.0)
-        variance = share / sum(precisions) + (1 - share) * self.learnt.variance
+        # The mean of what learning and the bin before say, weighted by precision: what lies in it if
+        # it is like that one.
+        by_learnt, by_alike = 1 / self.learnt.variance, 1 / self.alike.variance
+        precision = by_learnt + by_alike
+        mean = (self.learnt.n_records * by_learnt + self.alike.n_records * by_alike) / precision
+        is_alike = ALIKE * _normal(self.learnt, self.alike) / self.by_learning(total)
+        inside = max(is_alike * mean + (1 - is_alike) * self.learnt.n_records, 0.0)
+        variance = is_alike / precision + (1 - is_alike) * self.learnt.variance
         return Counted(self.measured.n_records - inside, self.measured.variance + variance)
 
 
-def _bins(counts: Sequence[Total], edges: Ints, looks: Sequence[ColumnHistogram]) -> list[_Bin]:
+def _bins(
+    counts: Sequence[Total], edges: Ints, histograms: Sequence[ColumnHistogram]
+) -> list[_Bin]:
     """All bins but the first, of which it is no question that records lie in it or before it; none
     if not all were measured.
     """
@@ -217,18 +236,18 @@ def _bins(counts: Sequence[Total], edges: Ints, looks: Sequence[ColumnHistogram]
     bins = []
     for number in range(1, len(counts)):
         start, stop = edges[number : number + 2].tolist()
-        before, part = counts[number - 1], widths[number] / widths[number - 1]
-        near = max(before.n_records, 0.0) * part
-        count = counts[number]
-        bins.append(
-            _Bin(
-                start,
-                number == len(counts) - 1,
-                Counted(count.n_records, count.variance),
-                held_between(looks, start, stop),
-                Counted(near, near**2 + part**2 * before.variance),
-            )
+        before, count = counts[number - 1], counts[number]
+        wider = widths[number] / widths[number - 1]
+        alike = max(before.n_records, 0.0) * wider
+        each = _Bin(
+            start=start,
+            is_last=number == len(counts) - 1,
+            measured=Counted(count.n_records, count.variance),
+            learnt=held_between(histograms, start, stop),
+            # As many again may be too many, or too few: twice as many, or none.
+            alike=Counted(alike, alike**2 + wider**2 * before.variance),
         )
+        bins.append(each)
     return bins
 
 
@@ -237,6 +256,7 @@ def _given(
     bins: Sequence[_Bin],
     stop: int,
     total: float,
+    *,
     direction: int,
     beyond: Counted | None,
 ) -> Ends:

@@ -1,4 +1,4 @@
-"""Support: between which grid points a column has records, by all looks, and by how much that is
+"""Support: between which grid points a column has records, by all histograms, and by how much that is
 uncertain.
 
 What stands out is held for sure; beyond it records reach as far as they do with a probability of
@@ -62,7 +62,7 @@ class Ends(NamedTuple):
 
 def support_of(
     first: ColumnHistogram,
-    looks: Sequence[ColumnHistogram],
+    histograms: Sequence[ColumnHistogram],
     spikes: dict[int, float],
     *,
     over_zero: bool,
@@ -73,7 +73,7 @@ def support_of(
     ----------
     first
         Public cells over all that values can be.
-    looks
+    histograms
         From coarse to fine cells; the first are some of the public cells.
     spikes
         Noisy counts of single points that hold many records.
@@ -82,9 +82,9 @@ def support_of(
     """
     # First by public cells and the first fine ones, then closer and closer as far as cells show.
     support = _Upwards.without_points(
-        looks[0], looks[1], spikes, first, over_zero=over_zero
+        histograms[0], histograms[1], spikes, first, over_zero=over_zero
     ).support()
-    for outer, inner in pairwise(looks[1:]):
+    for outer, inner in pairwise(histograms[1:]):
         support = _looked_closer(support, outer, inner, spikes)
     return support
 
@@ -117,7 +117,7 @@ def _looked_closer(
 @final
 @dataclass(frozen=True, eq=False)
 class _Upwards:
-    """Two looks at a stretch, seen so that an end lies above: the other is seen in the mirror."""
+    """Two histograms of a stretch, seen so that an end lies above: the other is seen in the mirror."""
 
     outer: ColumnHistogram
     inner: ColumnHistogram
@@ -140,7 +140,7 @@ class _Upwards:
         *,
         over_zero: bool = True,
     ) -> "_Upwards":
-        """Looks without the single points in them."""
+        """Histograms without the single points in them."""
         low, high = inner.starts[[0, -1]].tolist()
         points = np.array(sorted(p for p in spikes if low <= p < high), dtype=np.int64)
         heights = np.array([spikes[point] for point in points.tolist()])
