@@ -11,10 +11,15 @@ PLACE_WEIGHT = 8.0
 weigh one part of so many, so all that is said of rows would be off by what is not known of that.
 """
 
+NUMBER_SHARE = 0.5
+"""Weight of numbers of children by themselves, as a share of that of all pairs and triples: what they
+are off by, all that is below is, and pairs alone leave them with the noise of pairs.
+"""
+
 
 def workload_of(view: LinkedView, domain: Domain) -> Workload:
-    """All pairs with a column that is drawn, and all triples of such columns, which together matter
-    as much.
+    """All pairs with a column that is drawn, all triples of such columns, which together matter as
+    much, and numbers of children.
 
     What is above a row, or beside it, is there already when the row is drawn: how these depend on
     each other need not be measured; see `synthdp.linked.ancestor_marginals`.
@@ -36,8 +41,10 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
         else n_pairs / n_triples
         for clique in fitting
     ]
+    numbers = [(name,) for name in view.counts]
+    weights += [NUMBER_SHARE * sum(weights) / max(len(numbers), 1)] * len(numbers)
     return (
-        Workload.from_cliques(domain, fitting, weights)
+        Workload.from_cliques(domain, [*fitting, *numbers], weights)
         if fitting
         else Workload.from_cliques(domain, [(name,) for name in view.drawn])
     )

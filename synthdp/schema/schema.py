@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -236,16 +236,16 @@ class Schema(DeclaredColumns):
         What is drawn, and what people see, is by the schema as it was declared; see
         `synthdp.schema.columns.column`.
         """
-        chosen = self.names if names is None else frozenset(names)
-        columns = [
-            column.with_unread_place() if column.name in chosen else column
-            for column in self.columns
-        ]
-        return replace(self, columns=tuple(columns))
+        return self._placed(names, lambda column: column.with_unread_place())
 
-    def with_all_places(self) -> Self:
-        """The same with places for values beyond the bounds of columns as well."""
-        return replace(self, columns=tuple(column.with_all_places() for column in self.columns))
+    def with_all_places(self, names: Iterable[str] | None = None) -> Self:
+        """The same with places for values beyond the bounds of columns as well, of all or of some."""
+        return self._placed(names, lambda column: column.with_all_places())
+
+    def _placed(self, names: Iterable[str] | None, placed: Callable[[Column], Column]) -> Self:
+        chosen = self.names if names is None else frozenset(names)
+        columns = [placed(each) if each.name in chosen else each for each in self.columns]
+        return replace(self, columns=tuple(columns))
 
     def counted_by(self, sizes: Mapping[str, int]) -> Self:
         """The same with the places by which some columns have so many codes."""

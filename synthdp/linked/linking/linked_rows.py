@@ -182,7 +182,9 @@ class FamilyRows(Sensitive):
     def encode(self, table: LinkedTable) -> None:
         """Make codes of its columns, once, by what is declared of them or was learnt."""
         if self._held is not None and table.schema is not None:
-            coded = self._held.encode(table.schema.with_unread_places())
+            # Which code a value gets, also beyond the bounds, is a function of the value alone: a row
+            # is in one cell of each marginal, as ever.
+            coded = self._held.encode(table.schema.with_all_places())
             self.codes |= dict(zip(table.attributes, coded.columns, strict=True))
         self.table, self._held = table, None
 

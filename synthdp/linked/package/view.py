@@ -193,14 +193,14 @@ class LinkedView:
 
     @cached_property
     def reading_schema(self) -> Schema | None:
-        """`schema` with places for unread values in all columns that tables have, by which rows are
-        counted.
+        """`schema` with places for unread values, and for those beyond bounds, in all columns that
+        tables have, by which rows are counted.
         """
         if self.schema is None:
             return None
         tables = (*self.package.ancestors(self.name), self.table)
         read = {name for table in tables for name in table.attributes} | self.siblings.keys()
-        return self.schema.with_unread_places(read)
+        return self.schema.with_all_places(read)
 
     def as_released(self, schema: Schema) -> Self:
         """The same with the schema that a release was made with: those of earlier versions had

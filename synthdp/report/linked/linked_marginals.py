@@ -139,6 +139,11 @@ class LinkedMarginals:
     @cached_property
     def _codes(self) -> dict[str, NDArray[Any]]:
         codes = self.rows.with_ancestors()
+        if self.view.schema is not None:
+            # What lies beyond the bounds is in the outermost bins of what is compared.
+            for column in self.view.schema.with_unread_places().columns:
+                if column.name in codes:
+                    codes[column.name] = column.recoded(codes[column.name])
         for name, each in self._joined.items():
             joined_codes = np.append(
                 each.codes, each.column.missing_code

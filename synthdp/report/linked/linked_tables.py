@@ -224,7 +224,7 @@ def _unread(package: Package, read: _Read) -> dict[str, float]:
         columns = () if table.schema is None else table.schema.columns
         rows = read.rows[table.name]
         for name, column in zip(table.attributes, columns, strict=True):
-            placed = column.with_unread_place()
+            placed = column.with_all_places()
             if placed.has_unread_place and rows.n_rows:
                 shares[name] = float((rows.codes[name] == placed.unread_code).mean())
     return {name: share for name, share in shares.items() if share}

@@ -191,3 +191,13 @@ def test_a_column_beside_numbers_and_places_matters_more():
     alike = weights[("homes.kind", "people.value")]
     assert weights[("number of people", "people.value")] == 8 * alike
     assert weights[("place among people", "people.value")] == 8 * alike
+
+
+def test_numbers_of_children_matter_by_themselves():
+    """Half as much as all pairs and triples together: rows below are multiplied by them."""
+    homes = views_of(Package.from_dict(package()))["homes"]
+    weights = dict(workload_of(homes, homes.schema.domain).weights)
+    number = weights.pop(("number of people",))
+    assert number == pytest.approx(0.5 * sum(weights.values()))
+    people = views_of(Package.from_dict(package()))["people"]
+    assert all(len(clique) > 1 for clique in workload_of(people, people.schema.domain).weights)
