@@ -24,6 +24,7 @@ from synthdp.data.files.csv_file import CsvFile as CsvFile
 from synthdp.data.files.excel_file import write_excel as write_excel
 from synthdp.data.files.file_names import is_part as is_part
 from synthdp.data.files.file_names import parts_of as parts_of
+from synthdp.data.files.file_set import FileSet as FileSet
 from synthdp.data.files.formats import file_kind as file_kind
 from synthdp.data.files.formats import is_text as is_text
 from synthdp.data.files.table_file import TableFile as TableFile

@@ -177,6 +177,7 @@ class Release:
         self._learning: list[LearntColumn] = []
         self._read_columns: set[str] = set()
         self._kept = UnkeptRun() if kept is None else kept
+        self._is_closed = False
         if self._schema.is_open:
             CHECK_QUESTIONS.load()(self._schema, self._ledger, rho=self._domain_rho)
 
@@ -223,7 +224,8 @@ class Release:
         """Keep answers in a journal to the end of the block, and charge a population's budget before
         the first question, as in `synthesize`.
 
-        To be entered before records are read: what a budget cannot pay is refused then. Raises as
+        To be entered before records are read: what a budget cannot pay is refused then. After the
+        block `run` still says what was kept, and `of` is refused. Raises as
         `synthdp.release.persistence.journaled_run.journaled_run`.
         """
         if keeping.journal is None:
@@ -251,7 +253,10 @@ class Release:
             facts=self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)},
             anyway=self._settings.anyway,
         ) as self._kept:
-            yield self
+            try:
+                yield self
+            finally:
+                self._is_closed = True
 
     @scrub_tracebacks
     def of(
@@ -283,6 +288,11 @@ class Release:
             for a schema that is open or has another domain; its columns may have places for unread
             values.
         """
+        if self._is_closed:
+            raise ParameterError(
+                "release: the journal of this run is closed, so that its answers would be kept "
+                "nowhere; make a new Release"
+            )
         # A source that was read for another unit has other sensitivities than the ledger charges
         # for.
         self._check_source(source)

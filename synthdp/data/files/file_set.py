@@ -49,6 +49,8 @@ class FileSet(TableFile):
         self, path: str | PathLike[str], parts: Sequence[str], open_part: Callable[[str], TableFile]
     ) -> None:
         super().__init__(path)
+        if not parts:
+            self._refuse("it stands for no file; give a folder or a pattern that has some")
         self._parts = tuple(parts)
         self._open_part = open_part
         self._sizes: list[int] = []

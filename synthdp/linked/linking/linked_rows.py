@@ -177,9 +177,9 @@ class FamilyRows(Sensitive):
         self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
         self.codes: dict[str, CodeColumn] = {}
         if not table.is_open:
-            self.encode(table)
+            self.settle_codes(table)
 
-    def encode(self, table: LinkedTable) -> None:
+    def settle_codes(self, table: LinkedTable) -> None:
         """Make codes of its columns, once, by what is declared of them or was learnt."""
         if self._held is not None and table.schema is not None:
             # Which code a value gets, also beyond the bounds, is a function of the value alone: a row
@@ -359,7 +359,7 @@ class LinkedRows(Sensitive):
         reading is.
         """
         for view in views.values():
-            self._families[view.name].encode(view.table)
+            self._families[view.name].settle_codes(view.table)
         return {
             label: self._families[view.name].source(view, self._unit)
             for label, view in views.items()

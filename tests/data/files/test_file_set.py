@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from synthdp import synthesize
 from synthdp.core import DataFileError
-from synthdp.data import is_part, open_table, parts_of, read_coded
+from synthdp.data import FileSet, is_part, open_table, parts_of, read_coded
 from synthdp.schema import Schema
 
 SCHEMA = Schema.from_dict(
@@ -329,3 +329,8 @@ def test_a_run_on_a_folder(tmp_path):
     assert run(people / "b.csv", "--force", source=people / "*.csv").code == 2
     synthesis = synthesize(people, SCHEMA, epsilon=9.0, delta=1e-6, mechanism="gaussian")
     assert abs(synthesis.marginal(["city"])["Rome"] - 300) < 60
+
+
+def test_a_set_of_no_files_is_refused():
+    with pytest.raises(DataFileError, match="it stands for no file; give a folder"):
+        FileSet("empty", [], open_table)

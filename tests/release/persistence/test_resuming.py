@@ -23,7 +23,7 @@ from helpers.stopped_runs import (
 
 import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
-from synthdp.data import CodedSource, HeldTableReader
+from synthdp.data import CodedSource, HeldTableReader, held_rows, opened
 from synthdp.release import MECHANISMS, Budget, Journal, Keeping, Release, RunSettings
 from synthdp.schema import OpenSchema, Schema
 
@@ -339,3 +339,16 @@ def test_a_charge_that_is_gone_when_the_run_ends_is_noticed(budget, path, monkey
 def test_a_budget_needs_a_journal(budget):
     with pytest.raises(ParameterError, match="budget is given without journal"):
         charged(budget, None)
+
+
+def test_a_run_whose_journal_is_closed_asks_nothing_more(path):
+    """Its answers would be kept nowhere; what was kept can still be asked."""
+    release = Release(schema=SCHEMA, settings=RunSettings(mechanism="independent", **RUN))
+    rows = held_rows(opened(frame()[["u", "v", "w"]]).frame, OpenSchema.from_dict(SCHEMA))
+    with release.kept(Keeping(journal=path)):
+        released = release.of(rows)
+    assert release.run.identity.run == released.certificate["run"]["id"]
+    spent = release.ledger.spent
+    with pytest.raises(ParameterError, match=r"closed, .* make a new Release"):
+        release.of(rows)
+    assert release.ledger.spent == spent
