@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from os import PathLike
-from typing import Any, NoReturn, Self, final
+from typing import Any, NoReturn, Self, TypeAlias, final
 
 import numpy as np
 
@@ -43,6 +43,42 @@ from synthdp.schema.schema import Schema
 NO_RUN = "its lines are no run's; give a file that synthdp wrote"
 
 
+KeptAnswer: TypeAlias = tuple[Event, Answer, Coarsening | None]
+"""What was asked, what came back, and which levels were merged before counting."""
+
+
+@final
+class _Entries:
+    """What the lines of a journal say, collected one after the other."""
+
+    def __init__(self) -> None:
+        self.answers: list[KeptAnswer] = []
+        self.notes: list[Mapping[str, Any]] = []
+        self.views: list[tuple[str, int]] = []
+        self.workload: Mapping[str, int] | None = None
+        self.stated_views: Mapping[str, Any] | None = None
+        self.looks = slice(0, 0)
+        """Which of the answers are of a look at columns."""
+
+    def add(self, entry: Mapping[str, Any]) -> None:
+        """Take the next line; raises `ValueError` if it says nothing that a journal can."""
+        if "learnt" in entry:
+            self.notes.append(entry)
+        elif "view" in entry:
+            # A view is noted before its answers: how many answers there were by then says where
+            # they begin.
+            self.views.append((str(entry["view"]), len(self.answers)))
+        elif "views" in entry:
+            self.stated_views = {**(self.stated_views or {}), **_views_in(entry["views"])}
+        elif "workload" in entry:
+            self.workload = _workload_in(entry["workload"])
+        elif LOOK in entry:
+            first = len(self.answers)
+            self.looks = slice(first, first + _number_in(entry[LOOK]))
+        else:
+            self.answers.append((event_in(entry.get("event")), answer_in(entry), merging_in(entry)))
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
 class KeptAnswers:
@@ -54,7 +90,7 @@ class KeptAnswers:
     """Its first line: ``settings`` and ``facts`` of the run, and the software that it was
     ``made_by``.
     """
-    answers: tuple[tuple[Event, Answer, Coarsening | None], ...]
+    answers: tuple[KeptAnswer, ...]
     """What was asked, and what came back, in order."""
     notes: tuple[Mapping[str, Any], ...]
     """Columns that were learnt, as plain JSON values, in order."""
@@ -97,20 +133,10 @@ class KeptAnswers:
             # The first line says what all others mean, so it is checked before any of them is read.
             header = file.entry(0)
             check_header(file, header)
-            if header["format"] == BARE_FORMAT:
-                before = header.get("made_by")
-                file.refuse(
-                    f"it is of an earlier version, which kept no schema beside answers: go on with it, by the command "
-                    f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
-                )
-            answers, notes, views = (
-                list[tuple[Event, Answer, Coarsening | None]](),
-                [],
-                list[tuple[str, int]](),
-            )
+            _check_has_schema(file, header)
+            ended = has_ended(file)
             remarks = list[dict[str, Any]]()
-            workload, stated_views, ended = None, None, has_ended(file)
-            looks = slice(0, 0)
+            entries = _Entries()
             # A journal that ended has one line more than answers: the one that says so.
             for number in range(1, len(file) - ended):
                 if (remark := remark_at(file, number)) is not None:
@@ -120,43 +146,28 @@ class KeptAnswers:
                 # before it is parsed.
                 entry = file.entry(number, most_bytes=MAX_ANSWER_BYTES)
                 try:
-                    if "learnt" in entry:
-                        notes.append(entry)
-                    elif "view" in entry:
-                        # A view is noted before its answers: how many answers there were by then
-                        # says where they begin.
-                        views.append((str(entry["view"]), len(answers)))
-                    elif "views" in entry:
-                        stated_views = (stated_views or {}) | _views_in(entry["views"])
-                    elif "workload" in entry:
-                        workload = _workload_in(entry["workload"])
-                    elif LOOK in entry:
-                        looks = slice(len(answers), len(answers) + _number_in(entry[LOOK]))
-                    else:
-                        answers.append(
-                            (event_in(entry.get("event")), answer_in(entry), merging_in(entry))
-                        )
+                    entries.add(entry)
                 except ValueError:
                     file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
             # Taken while the file is open: nobody can have added a line in between.
             hashes, cut = file.hashes, file.cut
         # They come once, after what is learnt and before all views.
-        looked = [event for event, _, _ in answers[looks]]
-        del answers[looks]
+        looked = [event for event, _, _ in entries.answers[entries.looks]]
+        del entries.answers[entries.looks]
         return cls(
             path=str(path),
             header=header,
-            answers=tuple(answers),
-            notes=tuple(notes),
-            workload=workload,
+            answers=tuple(entries.answers),
+            notes=tuple(entries.notes),
+            workload=entries.workload,
             has_ended=ended,
             hashes=hashes,
             resumed=tuple(each["resumed"] for each in remarks if "resumed" in each),
             budgets=tuple(each["budget"] for each in remarks if "budget" in each),
             cut=cut,
             looked=tuple(looked),
-            views=tuple((label, number - len(looked)) for label, number in views),
-            stated_views=stated_views,
+            views=tuple((label, number - len(looked)) for label, number in entries.views),
+            stated_views=entries.stated_views,
         )
 
     @property
@@ -328,6 +339,16 @@ def _views_in(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("a note of views is an object")
     return value
+
+
+def _check_has_schema(file: ChainedFile, header: Mapping[str, Any]) -> None:
+    """Refuse a journal that kept no schema beside its answers."""
+    if header["format"] == BARE_FORMAT:
+        before = header.get("made_by")
+        file.refuse(
+            f"it is of an earlier version, which kept no schema beside answers: go on with it, by the command "
+            f"that it is of, where software is the same ({header['settings'].get('software')}; {before})"
+        )
 
 
 def _workload_in(content: Any) -> dict[str, int]:
