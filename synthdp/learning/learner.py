@@ -155,79 +155,103 @@ def learn_columns(
 
 def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> LearntColumn:
     """Close one column."""
-    column, rho = budget.column, budget.rho
+    column = budget.column
     if "levels" in column.open_parts:
-        closed = learn_levels(values, column, rho=rho, delta=budget.delta, min_mass=min_mass)
-        if closed.n_levels > 1:
-            return LearntColumn(column=closed)
-        caution = _no_levels(values, closed, budget)
-        return LearntColumn(
-            column=closed,
-            caution=caution,
-            once_measured=partial(_nothing_measured, closed, caution),
-        )
+        return _learn_levels(values, budget, min_mass=min_mass)
+    decimals = Decimals(column.decimals or 0, None)
     findings: dict[str, Any] = {}
-    decimals, caution, unread = Decimals(column.decimals or 0, None), "", 0.0
-    once_measured: OnceMeasured | None = None
     if budget.for_decimals:
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
         findings["decimals"] = decimals.decimals
-        caution = _doubts(column, None, decimals)
     if has_density(column):
-        axis = SearchGrid.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
-        learnt = _learnt(values, axis, budget)
-        # Decimals that noise hides are few: so many that the range keeps its meaning.
-        if not decimals.is_known and not axis.has_bounds:
-            axis, learnt = _with_few_decimals(axis, learnt)
-            decimals = decimals._replace(decimals=axis.grid.decimals)
-            findings["decimals"] = decimals.decimals
-        is_missing = learnt.infinite if learnt.infinite_share else 0.0
-        edges = _bin_edges(axis, learnt, min_mass)
-        findings |= _learnt_bins(axis, learnt, edges) | learnt_missing(
-            column, learnt.missing + is_missing, learnt.missing_stddev
+        return _learn_numbers(values, budget, decimals, findings, min_mass=min_mass)
+    caution = _doubts(column, None, decimals) if budget.for_decimals else ""
+    problem = ""
+    if "missing" in column.open_parts:
+        spelt, unread = _learn_missing(values, budget)
+        findings |= spelt
+        problem = unread_problem(column.template, unread) if unread else ""
+    return LearntColumn(column=column.resolved(**findings), caution=caution, unread=problem)
+
+
+def _learn_levels(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> LearntColumn:
+    """Close a column whose levels are open."""
+    closed = learn_levels(
+        values, budget.column, rho=budget.rho, delta=budget.delta, min_mass=min_mass
+    )
+    if closed.n_levels > 1:
+        return LearntColumn(column=closed)
+    caution = _no_levels(values, closed, budget)
+    return LearntColumn(
+        column=closed, caution=caution, once_measured=partial(_nothing_measured, closed, caution)
+    )
+
+
+def _learn_missing(values: PrivateValues, budget: ColumnBudget) -> tuple[dict[str, Any], float]:
+    """Whether values are missing, and how they are spelt, of a column of which nothing else is open;
+    then which share is unread.
+    """
+    column = budget.column
+    asks_spelling = column.template.learns_spelling
+    n_ways = len(column.template.spellings) if asks_spelling else 1
+    histogram = ask_reading(values, column.name, rho=budget.rho, n_ways=n_ways)
+    findings: dict[str, Any] = {}
+    if asks_spelling:
+        findings["spelling"] = learnt_spelling(column.template, histogram)
+    missing = histogram.missing + histogram.below
+    findings |= learnt_missing(column, missing, sqrt(2) * histogram.stddev)
+    return findings, unread_share(histogram)
+
+
+def _learn_numbers(
+    values: PrivateValues,
+    budget: ColumnBudget,
+    decimals: Decimals,
+    findings: dict[str, Any],
+    *,
+    min_mass: float,
+) -> LearntColumn:
+    """Close a column of numbers or dates; ``findings`` has its decimals if they were learnt."""
+    column = budget.column
+    axis = SearchGrid.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
+    learnt = _learnt(values, axis, budget)
+    # Decimals that noise hides are few: so many that the range keeps its meaning.
+    if not decimals.is_known and not axis.has_bounds:
+        axis, learnt = _with_few_decimals(axis, learnt)
+        decimals = decimals._replace(decimals=axis.grid.decimals)
+        findings = findings | {"decimals": decimals.decimals}
+    missing = learnt.missing + (learnt.infinite if learnt.infinite_share else 0.0)
+    edges = _bin_edges(axis, learnt, min_mass)
+    findings = findings | _learnt_bins(axis, learnt, edges)
+    findings |= learnt_missing(column, missing, learnt.missing_stddev)
+    lost = _lost(column, learnt)
+    # Whether heaps are asked for depends on released counts, so skipping the question is free.
+    if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
+        findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
+    if is_declared(column):
+        # Bounds do not hang on it, and measurements say what is unread: there is no caution. Of
+        # what noise hides the schema's own bins and decimals say more.
+        known = findings if learnt.stands_out else {}
+        if not decimals.is_known:
+            known.pop("decimals", None)
+        return LearntColumn(
+            column=column.resolved(**known),
+            caution=_joined(column.name, lost, _clipped(column, learnt)),
+            is_read=False,
+            once_counted=lost,
         )
-        lost = _lost(column, learnt)
-        # Whether heaps are asked for depends on released counts, so skipping the question is free.
-        if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
-            findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
-        if is_declared(column):
-            # Bounds do not hang on it, and measurements say what is unread: there is no caution. Of
-            # what noise hides the schema's own bins and decimals say more.
-            known = {key: value for key, value in findings.items() if learnt.stands_out}
-            if not decimals.is_known:
-                known.pop("decimals", None)
-            return LearntColumn(
-                column=column.resolved(**known),
-                caution=_joined(column.name, lost, _clipped(column, learnt)),
-                is_read=False,
-                once_counted=lost,
-            )
-        # Round values are drawn as often as there are, where steps were found.
-        has_steps = findings.get("heaping") or not may_be_heaped(learnt.density)
-        fewer = 0.0 if has_steps else _fewer_decimals(decimals, learnt.density)
-        decimals = decimals._replace(fewer=fewer)
-        bare, unread = _bare(values, learnt, budget)
-        say = partial(_said, axis=axis, decimals=decimals, bare=bare, lost=lost)
-        caution = say(learnt)
-        is_coarse = column.has_decimals and axis.grid.decimals <= 0
-        once_measured = partial(_said_once_measured, learnt, edges, column.name, say, is_coarse)
-    elif "missing" in column.open_parts:
-        asks_spelling = column.template.learns_spelling
-        n_ways = len(column.template.spellings) if asks_spelling else 1
-        histogram = ask_reading(values, column.name, rho=rho, n_ways=n_ways)
-        findings |= (
-            {"spelling": learnt_spelling(column.template, histogram)} if asks_spelling else {}
-        )
-        findings |= learnt_missing(
-            column, histogram.missing + histogram.below, sqrt(2) * histogram.stddev
-        )
-        unread = unread_share(histogram)
-    problem = unread_problem(column.template, unread) if unread else ""
+    # Round values are drawn as often as there are, where steps were found.
+    has_steps = findings.get("heaping") or not may_be_heaped(learnt.density)
+    fewer = 0.0 if has_steps else _fewer_decimals(decimals, learnt.density)
+    decimals = decimals._replace(fewer=fewer)
+    bare, unread = _bare(values, learnt, budget)
+    say = partial(_said, axis=axis, decimals=decimals, bare=bare, lost=lost)
+    is_coarse = column.has_decimals and axis.grid.decimals <= 0
     return LearntColumn(
         column=column.resolved(**findings),
-        caution=caution,
-        unread=problem,
-        once_measured=once_measured,
+        caution=say(learnt),
+        unread=unread_problem(column.template, unread) if unread else "",
+        once_measured=partial(_said_once_measured, learnt, edges, column.name, say, is_coarse),
     )
 
 
