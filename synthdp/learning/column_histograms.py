@@ -26,8 +26,8 @@ ROOT_REACH = 2
 """Cells of powers of two, or decades, that a tail may go beyond those that stand out."""
 
 BEYOND, BEYOND_SHARE = 3.0, 0.01
-"""Standard deviations by which records beyond the cells of a histogram must show, and the part of all
-that they must be.
+"""Standard deviations by which records beyond the cells of a histogram must show, and the part of
+all that they must be.
 """
 
 SURROUNDING_STEP, SURROUNDING_DISTANCES = 32, (1, 2, 3, 4, 5, 6, 7, 9, 12, 16, 24, 32, 64, 128)
@@ -214,8 +214,8 @@ class ColumnHistogram:
         return first, last
 
     def tails_beyond(self, closer: "ColumnHistogram") -> tuple[Floats, Floats]:
-        """Records below and above the cells of a finer histogram, which counted them: in the nearest
-        cells of this one.
+        """Records below and above the cells of a finer histogram, which counted them: in the
+        nearest cells of this one.
 
         None unless they are there beyond doubt, and more than a small part of all records.
 
@@ -333,8 +333,8 @@ class ColumnHistogram:
 
 
 def held_between(histograms: Sequence[ColumnHistogram], begin: float, stop: float) -> Counted:
-    """How many records lie from one grid point up to another by the histogram that tells it best, and the
-    variance of that; a histogram that does not reach so far tells nothing.
+    """How many records lie from one grid point up to another by the histogram that tells it best,
+    and the variance of that; a histogram that does not reach so far tells nothing.
     """
     told = [each for each in histograms if each.starts[0] <= begin and stop <= each.starts[-1]]
     answers = [each.held(begin, stop) for each in told or histograms[:1]]

@@ -10,8 +10,8 @@ lie.
    those that may hold one, unless the cells are single values already. Where cells lie follows
    from counts that were released, so no threshold is needed.
 
-What follows is free: `refining` puts the histograms together and takes out what may be noise, `bins`
-puts edges at quantiles, and the density decides where in a bin values are drawn.
+What follows is free: `refining` puts the histograms together and takes out what may be noise,
+`bins` puts edges at quantiles, and the density decides where in a bin values are drawn.
 """
 
 from collections.abc import Sequence
@@ -70,16 +70,16 @@ MAYBE = 0.25
 """How probable it may be that more have others."""
 
 LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(2, 5)
-"""Shares of a column's budget for the first histogram, for each finer histogram, and for histograms of cells
-that may hold heavy values less these.
+"""Shares of a column's budget for the first histogram, for each finer histogram, and for histograms
+of cells that may hold heavy values less these.
 """
 
 FIRST_BETWEEN_BOUNDS = Fraction(1, 10)
 """Share of a column's budget for the first histogram where bounds are declared."""
 
 DESCENT, MAX_DESCENTS = Fraction(1, 2), 4
-"""The last of these shares between declared bounds, and most such histograms: each sees cells up to 512
-times finer.
+"""The last of these shares between declared bounds, and most such histograms: each sees cells up to
+512 times finer.
 """
 
 HEAVY = 0.0025
@@ -89,7 +89,8 @@ BESIDE = 2
 """Cells on each side that say how many records a cell without heavy values has."""
 
 STANDS_OUT = 2.5
-"""Standard deviations by which a value must stand out from those beside it in the finest histogram."""
+"""Standard deviations by which a value must stand out from those beside it in the finest histogram.
+"""
 
 SAME = 3.0
 """Standard deviations by which a cell may hold more than a value in it, to say how much that is,
@@ -104,8 +105,8 @@ POSSIBLE = 0.5
 """Probability of looking for heavy values where there are none: it costs noise, and no truth."""
 
 MAX_LOOKS, MAX_ZOOMS = 3, 2
-"""Most histograms of the first cells; and most finer histograms, each of which makes cells up to 512 times
-finer.
+"""Most histograms of the first cells; and most finer histograms, each of which makes cells up to
+512 times finer.
 """
 
 
@@ -313,8 +314,8 @@ class _Asking:
     def finer_cells(
         self, first: ColumnHistogram
     ) -> tuple[ColumnHistogram, ColumnHistogram, Ints, list[ColumnHistogram]]:
-        """The first histogram, more of it if needed; the part that holds records, finer cells of it, and
-        a check if any.
+        """The first histogram, more of it if needed; the part that holds records, finer cells of
+        it, and a check if any.
         """
         # What is held by public cells is all that finer cells are spent on.
         low, high = first.occupied_cells(self._axis)
@@ -361,8 +362,8 @@ class _Asking:
         return DESCENT if self._axis.has_bounds else min(SPIKES, self.left / 2)
 
     def finer_histograms(self, starts: Ints, *, seeks_values: bool) -> list[ColumnHistogram]:
-        """A histogram of finer cells and, where bounds are open and single values are looked for, of
-        those that hold many records.
+        """A histogram of finer cells and, where bounds are open and single values are looked for,
+        of those that hold many records.
         """
         if not seeks_values or self.left < 2 * LOOKING:
             return [self._histogram(starts, self.left)]
@@ -381,8 +382,8 @@ class _Asking:
         return histograms
 
     def _histograms_apart(self, histogram: ColumnHistogram) -> list[ColumnHistogram]:
-        """A histogram that tells single values apart, and one of what lies apart from them: codes such
-        as 99 stand in cells so wide that nothing says where in them.
+        """A histogram that tells single values apart, and one of what lies apart from them: codes
+        such as 99 stand in cells so wide that nothing says where in them.
 
         Where no such cell holds records, beyond doubt, the same cells are asked once more, so that
         all is known as if they had been asked once.
@@ -594,8 +595,8 @@ def _hidden_share(
 
 
 def _others(point: int, histograms: Sequence[ColumnHistogram]) -> tuple[float, float]:
-    """How many records have another value than one, by all histograms that have a cell for it, and the
-    standard deviation of that.
+    """How many records have another value than one, by all histograms that have a cell for it, and
+    the standard deviation of that.
     """
     counts, variances = [], []
     for histogram in histograms:

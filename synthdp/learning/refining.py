@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 
 
 def density_of(histograms: Sequence[ColumnHistogram], spikes: dict[int, float]) -> Density:
-    """Two histograms or more, from the widest cells to the narrowest, and the counts of single points,
-    as one density.
+    """Two histograms or more, from the widest cells to the narrowest, and the counts of single
+    points, as one density.
     """
     points = np.array(sorted(spikes), dtype=np.int64)
     heights = np.array([spikes[point] for point in points.tolist()])
@@ -32,8 +32,8 @@ def density_of(histograms: Sequence[ColumnHistogram], spikes: dict[int, float]) 
 
 
 def _above_noise(histograms: Sequence[ColumnHistogram], points: Ints, heights: Floats) -> Floats:
-    """Records of the widest cells, by what two histograms say; neighbours that stand out only together
-    share alike.
+    """Records of the widest cells, by what two histograms say; neighbours that stand out only
+    together share alike.
     """
     outer, inner = histograms[:2]
     firsts = np.searchsorted(inner.starts, outer.starts)

@@ -1,5 +1,5 @@
-"""Support: between which grid points a column has records, by all histograms, and by how much that is
-uncertain.
+"""Support: between which grid points a column has records, by all histograms, and by how much that
+is uncertain.
 
 What stands out is held for sure; beyond it records reach as far as they do with a probability of
 one half, or, where noise could hide many, of nine tenths (`cells.ends`). So no noisy cell, however wide, draws a
