@@ -161,6 +161,12 @@ def _learnt_shape(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) 
     """The shape of a column; nothing if it is even in all bins."""
     if np.isin(density.starts[:-1], edges[:-1]).all() or not density.mass.any():
         return {}
-    # Six digits are more than noise leaves, and keep the schema readable.
-    weights = [float(f"{mass:.{DIGITS}g}") for mass in density.mass]
+    weights = rounded(density.mass).tolist()
     return {"shape": {"starts": axis.values(density.starts[:-1]), "weights": weights}}
+
+
+def rounded(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of a shape with six digits, which are more than noise leaves, and keep the schema
+    readable.
+    """
+    return np.array([float(f"{weight:.{DIGITS}g}") for weight in weights])

@@ -612,7 +612,7 @@ class Release:
     ) -> Synthesis:
         statement = self._certificate(schema, model, table.released, table.unread, found)
         return Synthesis(
-            schema=schema,
+            schema=self.facts.drawn_schema(schema, table.released, table.unread),
             measurements=table.released if fitted_to is None else fitted_to,
             model=model,
             certificate=statement | dict(said),

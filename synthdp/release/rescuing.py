@@ -134,7 +134,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         # to say it.
         certificate |= {"complete": kept.has_ended}
         return Synthesis(
-            schema=schema,
+            schema=facts.drawn_schema(schema, measured, unread),
             measurements=measured,
             model=None,
             certificate=certificate,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Self, final
 
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
@@ -20,6 +21,9 @@ from synthdp.release.certificate.fit_facts import count_cautions, fit_cautions, 
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
+
+TAILS = "synthdp.learning.tails_beyond"
+"""Loaded by runs that learnt a column."""
 
 
 @final
@@ -65,6 +69,20 @@ class RunFacts:
             else replace(self, public={**self.public, "workload": dict(workload)})
         )
 
+    def drawn_schema(
+        self,
+        schema: Schema,
+        measurements: Sequence[LinearMeasurement],
+        unread: Mapping[str, UnreadCount],
+    ) -> Schema:
+        """The closed schema as values are drawn by it: beyond bounds that were learnt from tails."""
+        if not self.schema.is_open:
+            return schema
+        drawn: Schema = import_named(f"{TAILS}:with_tails")(
+            self.schema, schema, measurements, unread
+        )
+        return drawn
+
     def certificate(
         self,
         *,
@@ -98,6 +116,7 @@ class RunFacts:
         unread
             Of columns with a place for unread values how many there are.
         """
+        drawn = None if schema is None else self.drawn_schema(schema, measurements, unread)
         opened = self.schema.open_columns
         open_ = [each.name for each in opened if "missing" in each.open_parts]
         without_bounds = [each.name for each in opened if "bounds" in each.open_parts]
@@ -109,7 +128,7 @@ class RunFacts:
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,
-            release=self._stated(engine, learnt, schema, measurements, model)
+            release=self._stated(engine, learnt, schema, drawn, measurements, model)
             | unread_facts(unread),
             run=run,
             findings=[
@@ -126,6 +145,7 @@ class RunFacts:
         engine: Engine,
         learnt: Collection[str],
         schema: Schema | None,
+        drawn: Schema | None,
         measurements: Sequence[LinearMeasurement],
         model: Model | None,
     ) -> dict[str, object]:
@@ -136,8 +156,8 @@ class RunFacts:
         }
         facts = (
             unfinished_facts()
-            if schema is None
-            else fit_facts(schema, engine, model, derived=derived)
+            if drawn is None
+            else fit_facts(drawn, engine, model, derived=derived)
         )
         still_open = [column.name for column in opened if column.name not in learnt]
         learning: dict[str, object] = {
@@ -145,10 +165,10 @@ class RunFacts:
             "derived": derived,
             "open": still_open,
         }
-        if schema is not None:
+        if schema is not None and drawn is not None and opened:
             learning |= {
                 name: said
-                for name, said in self._learnt(schema, measurements, derived).items()
+                for name, said in self._learnt(schema, drawn, measurements, derived).items()
                 if said
             }
         return {**self.public, **({"domain": learning} if opened else {}), **findings, **facts}
@@ -156,13 +176,14 @@ class RunFacts:
     def _learnt(
         self,
         schema: Schema,
+        drawn: Schema,
         measurements: Sequence[LinearMeasurement],
         derived: Mapping[str, Sequence[str]],
-    ) -> dict[str, dict[str, object]]:
-        """What drawn values owe to what was learnt: levels that are never drawn, and values that
-        are round.
+    ) -> Mapping[str, Mapping[str, object]]:
+        """What drawn values owe to what was learnt: levels that are never drawn, tails beyond bounds,
+        and values that are round.
         """
-        columns = {column.name: column for column in schema.table_columns}
+        columns = {column.name: column for column in drawn.table_columns}
         unused = levels_without_records(schema, measurements, derived)
         asked = [
             each.name
@@ -172,6 +193,7 @@ class RunFacts:
         heaped = {name: columns[name].field().get("synthdp", {}).get("heaping") for name in asked}
         return {
             "not_drawn": {name: _texts(columns[name], codes) for name, codes in unused.items()},
+            "tails": import_named(f"{TAILS}:tails_facts")(schema, drawn),
             "heaping": {name: shares for name, shares in heaped.items() if shares},
         }
 

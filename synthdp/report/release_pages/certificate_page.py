@@ -21,6 +21,7 @@ from synthdp.report.texts.certificates import (
     rows_facts,
     run_facts,
     site_facts,
+    tails_facts,
 )
 from synthdp.report.texts.known import known_lines
 from synthdp.report.texts.numbers import at_most, chance, times
@@ -255,7 +256,8 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
                 f"what was not declared of {len(domain['derived'])} columns, for {paid}",
             )
         )
-        rows += [(name.capitalize(), text) for name, text in drawn_facts(domain)]
+        drawn = [*drawn_facts(domain), *tails_facts(domain)]
+        rows += [(name.capitalize(), text) for name, text in drawn]
     if "post_processing" in content:
         rows.append(("Afterwards", content["post_processing"]))
     stated = [*run_facts(content.get("run") or {}), *site_facts(content.get("sites") or {})]

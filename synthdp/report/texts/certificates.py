@@ -69,6 +69,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
             *_domain_facts(content),
         ]
         facts += drawn_facts(content.get("domain", {}))
+        facts += tails_facts(content.get("domain", {})) if is_whole else []
         facts += run_facts(content.get("run") or {})
         facts += site_facts(content.get("sites") or {})
         facts += [("kinds", content["kinds"])] if "kinds" in content else []
@@ -251,6 +252,17 @@ def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
     return facts + (
         [("round values", f"found, and drawn as often, as multiples: {shown}")] if heaped else []
     )
+
+
+def tails_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Beyond which learnt bounds values are drawn; nothing if beyond none."""
+    tails: Mapping[str, Mapping[str, Any]] = domain.get("tails", {})
+    ends = "; ".join(
+        f"{name} {' and '.join(f'{word} {bound}' for word, bound in tails[name].items())}"
+        for name in tails
+    )
+    said = f"{ends} (how many was measured, which values is a guess)"
+    return [("tails", said)] if tails else []
 
 
 def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -50,6 +50,8 @@ MIN_FOLLOWED = 3
 class BinnedColumn(Column):
     """A column of ordered values in bins; see the top of this module."""
 
+    edges: tuple[Any, ...] | None = None
+    """Where bins begin and the last one ends, if that was declared."""
     shape: Shape | None = None
     """Where inside the bins the values lie, for decoding; None draws them uniformly. In a bin
     that it gives no weight they are drawn uniformly as well.
@@ -239,6 +241,10 @@ class BinnedColumn(Column):
     @abstractmethod
     def written_points(self, points: Ints, decimals: int) -> list[Any]:
         """The values at grid points, wherever they lie, as a schema holds them."""
+
+    def _declared_at(self, points: Ints) -> list[Any]:
+        """The same, as the column itself has its bounds and edges."""
+        return self.written_points(points, self.decimals or 0)
 
     @abstractmethod
     def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
@@ -492,6 +498,30 @@ class BinnedColumn(Column):
         if self.shape is None or self._pieces is None:
             return replace(self, density=followed(self._starts, mass))
         return replace(self, density=with_gaps_filled(self._starts, mass, *self._pieces))
+
+    def density_by(self, mass: Floats) -> tuple[Ints, Floats]:
+        """Where values are drawn if bins weigh so much, at least 0: first grid points of pieces,
+        then the end, and what each weighs.
+        """
+        drawn = self.following(mass) if self.is_flat or self.has_gaps else self
+        bins, starts, lengths, weights = drawn._parted
+        shares = shares_of_groups(bins, lengths, weights)
+        return np.append(starts, self.drawn_starts[-1]), mass[bins] * shares
+
+    def reaching(self, starts: Ints, mass: Floats) -> Self:
+        """This column, its outermost bins out to where a density begins and ends, and that density
+        as its shape; as it is if its values cannot be so far out. See `density_by`.
+        """
+        inner = self.edges[1:-1] if self.edges else self._declared_at(self._starts[1:-1])
+        *begins, high = self._declared_at(np.append(starts[:-1], starts[-1] - 1))
+        shape = Shape(starts=tuple(begins), weights=tuple(mass.tolist()))
+        changed: dict[str, Any] = {"minimum": begins[0], "maximum": high, "bins": None}
+        changed |= {"edges": (begins[0], *inner, high), "shape": shape}
+        try:
+            return replace(self, **changed)
+        # Wider bounds may be ones that the decimals, or a format, cannot say.
+        except SchemaError:
+            return self
 
     @cached_property
     def _pieces(self) -> tuple[Ints, Floats] | None:

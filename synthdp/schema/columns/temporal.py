@@ -392,8 +392,12 @@ class TemporalColumn(BinnedColumn, Generic[Moment]):
 
     def written_points(self, points: Ints, decimals: int) -> list[Any]:
         """The first points of units of resolution, by the format."""
+        return list(map(self._bound_text, self._declared_at(points)))
+
+    def _declared_at(self, points: Ints) -> list[Any]:
+        """The first points of units of resolution."""
         seconds = np.clip(self._start_of(points), *self.seconds_of_all).tolist()
-        return [self._bound_text(self._moment_at(second)) for second in seconds]
+        return list(map(self._moment_at, seconds))
 
     def outermost_points(self, decimals: int, limits: Mapping[str, Any] | None) -> tuple[int, int]:
         """The lowest and the highest grid point that a bound can have."""
