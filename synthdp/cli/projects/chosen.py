@@ -1,6 +1,7 @@
 """Which table a project is of: its names are read, and what was declared of them stays."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from synthdp.cli.projects.declared import content_of, kinds_of, save_content, save_kinds
@@ -17,11 +18,12 @@ from synthdp.cli.projects.project import (
     FOLDER,
     LINKED,
     PACKAGE,
+    PROJECT,
     OpenProject,
     ProjectError,
 )
 from synthdp.cli.shared.package_files import DESCRIPTION
-from synthdp.core.errors import SynthdpError
+from synthdp.core.errors import DataFileError, SynthdpError
 from synthdp.data.files.file_names import parts_of
 from synthdp.data.files.formats import is_text
 from synthdp.linked.package.drafts import package_files, with_former_tables
@@ -33,6 +35,36 @@ MARKS: Mapping[str, Mapping[str, str]] = {
     ",": {"decimalChar": ",", "groupChar": "."},
 }
 """How numbers are written, by their decimal mark."""
+
+
+ENDING = ".studio"
+"""Of the folder of a project, after the name of its table."""
+
+
+def chosen_project(given: str | None, project: str | None = None) -> OpenProject:
+    """The project of a table, which is chosen as the studio's page would, in a folder beside it or
+    in ``project``; or the project that was given itself.
+
+    Raises `DataFileError` if there is nothing of that name, or the project is of another version.
+    """
+    path = Path(given or Path.cwd() / "synthdp").resolve()
+    if given is not None and not path.exists():
+        raise DataFileError(f"{given!r}: it does not exist; check the path")
+    is_project = given is not None and (path / PROJECT).is_file()
+    folder = path if is_project else Path(project or f"{path}{ENDING}")
+    opened, name = OpenProject.load(folder, path.parent), path.name + ("/" if path.is_dir() else "")
+    if given is None or is_project or opened.project.table == name:
+        return opened
+    if name not in tables_in(opened.place):
+        raise DataFileError(
+            f"{given!r}: it is no table; give a file such as people.csv, or a folder"
+        )
+    opened = opened.changed(kind=kind_of_choice(opened.place, name), table=name)
+    opened.save()
+    with suppress(SynthdpError):  # if it cannot be read, a page says why
+        opened = with_first_names(opened, is_other=True)
+        opened.save()
+    return opened
 
 
 def kind_of_choice(place: Path, name: str, *, is_one: bool = False) -> str:

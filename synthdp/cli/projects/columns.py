@@ -4,17 +4,24 @@ Answers are texts by the place of a column and the name of a question, such as `
 third column of the first table; the questions are `QUESTIONS`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
 from synthdp.cli.planning.column_check import ColumnCheck, checked_column
-from synthdp.cli.projects.declared import Kind, fixed_columns, kinds_of
+from synthdp.cli.projects.declared import (
+    Kind,
+    distances,
+    fixed_columns,
+    kinds_of,
+    rules_of,
+    save_kinds,
+)
 from synthdp.cli.projects.project import OpenProject
-from synthdp.core.errors import SynthdpError
+from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.histories.history_package import ROWS
 from synthdp.schema.proposals import proposed_kind
-from synthdp.schema.questions import LOCALISED, QUESTIONS, kind_of_answers
+from synthdp.schema.questions import LOCALISED, QUESTIONS, answers_of_kind, kind_of_answers
 
 ASKED = ("kind", "more", *(each.name for each in QUESTIONS))
 """What is asked of a column."""
@@ -49,6 +56,27 @@ def columns_named(opened: OpenProject, names: Iterable[str]) -> list[tuple[str, 
         (shortest[at] if name.startswith(f"{ROWS}.") else name, name, at)
         for at, name in found.items()
     ]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class AskedColumn:
+    """A column that a form asks about."""
+
+    place: str
+    table: str
+    name: str
+    fixed: str
+    """Why nothing need be said of it; empty if it need."""
+    given: Mapping[str, str]
+    """The answers that stand there."""
+    said: ColumnCheck
+    is_open: bool
+    """Whether nothing was answered yet."""
+    is_proposed: bool
+    """Whether the answers are what its name suggests."""
+    is_undecided: bool
+    """Whether somebody should look at it once more."""
 
 
 @final
@@ -101,7 +129,65 @@ class ColumnAnswers:
                 errors[place] = f"column {name!r}: {error}"
         return tables, errors
 
-    def said(self, name: str, kinds: Mapping[str, Kind], error: str | None) -> ColumnCheck:
+    def asked(self) -> list[AskedColumn]:
+        """Every column with what is answered of it, else declared, else suggested by its name."""
+        tables, errors = self.kinds()
+        fixed, mark, asked = fixed_columns(self.opened), self.opened.project.mark, []
+        for place, table, name, kind in [*placed(tables)]:
+            given, kinds, is_fixed = self.of(place), tables[table], (table, name) in fixed
+            given = given or answers_of_kind(kind, mark=mark)
+            is_open = kind is None and not is_fixed and not given["kind"]
+            is_seen = f"{place}.kind" in self.answers
+            proposed = self.proposed(name) if is_open and not is_seen else {}
+            if is_open:
+                given = proposed or given
+                kinds[name] = kind_of_answers(given)
+            said = self._said(name, kinds, errors.get(place))
+            is_decided = is_fixed or kinds[name]
+            asked.append(
+                AskedColumn(
+                    place=place,
+                    table=table,
+                    name=name,
+                    fixed=fixed.get((table, name), ""),
+                    given=given,
+                    said=said,
+                    is_open=is_open,
+                    is_proposed=bool(proposed),
+                    is_undecided=bool(said.error or said.findings or not is_decided),
+                )
+            )
+        return asked
+
+    def said_of(self, place: str) -> ColumnCheck:
+        """What is said of the column of a place; raises `ParameterError` if there is none."""
+        tables, errors = self.kinds()
+        for each, table, name, _ in placed(tables):
+            if each == place:
+                return self._said(name, tables[table], errors.get(place))
+        raise ParameterError("there is no such column; open the page again")
+
+    def save(
+        self,
+        tables: Mapping[str, Mapping[str, Kind]],
+        *,
+        said: str | None = None,
+        of: Collection[str] | None = None,
+        missing: str | None = None,
+    ) -> None:
+        """Write the kinds of all columns, with one that is ``said`` of those of some places, or of
+        all that have none; of words for "missing" see `save_kinds`.
+        """
+        fixed = fixed_columns(self.opened)
+        filled = {table: {**kinds} for table, kinds in tables.items()}
+        for place, table, name, kind in [*placed(filled)]:
+            is_meant = kind is None if of is None else place in of
+            if said is not None and is_meant and (table, name) not in fixed:
+                filled[table][name] = kind_of_answers(self.with_usual({"kind": said}))
+        rules = rules_of(self.opened)
+        save_kinds(self.opened, *distances(filled, rules), missing=missing)
+
+    def _said(self, name: str, kinds: Mapping[str, Kind], error: str | None) -> ColumnCheck:
         """What is said of a column as it is declared, with those that it is relative to."""
         if error:
             return ColumnCheck(error=error)

@@ -6,17 +6,19 @@ Answers are those of a form, by name: ``root``, and of the table of the place ``
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
+from synthdp.cli.projects.asked import CHOICE, TEXT, TICK, Asked, choices
 from synthdp.cli.projects.declared import content_of, resources
 from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.core.errors import ParameterError
 from synthdp.linked.package.described_links import links_in, names_in, with_links
 from synthdp.schema.keys import OWN
 from synthdp.schema.questions import whole_number
+from synthdp.schema.rule_answers import Answers
 
-Answers: TypeAlias = Mapping[str, Sequence[str]]
-"""All that was answered of each name."""
+_BOUNDED = ("min_children", "max_children", "order")
+"""What a description may say of the rows of a table in words or numbers."""
 
 
 def asked_of_links(
@@ -26,12 +28,17 @@ def asked_of_links(
     ones.
     """
     keys = [names_in(each["schema"].get("primaryKey")) for each in resources(opened)]
-    listed = enumerate(content.get("resources", ()))
-    return [_asked(each, f"t{number}", keys, answers) for number, each in listed]
+    listed = content.get("resources", ())
+    tables = [each["name"] for each in listed]
+    return [_asked(each, f"t{n}", tables, keys, answers) for n, each in enumerate(listed)]
 
 
 def _asked(
-    resource: Mapping[str, Any], start: str, keys: Sequence[Sequence[str]], answers: Answers
+    resource: Mapping[str, Any],
+    start: str,
+    tables: Sequence[str],
+    keys: Sequence[Sequence[str]],
+    answers: Answers,
 ) -> dict[str, Any]:
     schema, links = resource["schema"], [(", ".join(names), to) for names, to in links_in(resource)]
     if "root" in answers:
@@ -41,14 +48,37 @@ def _asked(
     columns = [field["name"] for field in schema["fields"]]
     key = [*answers.get(f"{start}.key", names_in(schema.get("primaryKey")))]
     joined = [", ".join(each) for each in keys if len(each) > 1 and {*each} <= {*columns}]
-    return {
-        "name": resource["name"],
-        "columns": columns,
-        "choices": dict.fromkeys([*columns, *joined, *(fields for fields, _ in links if fields)]),
-        "key": [*(key or [""]), *([""] if any(key) else [])],  # room for one more part
-        "links": [*links, ("", "")],
-        "own": resource.get(OWN) or {},
-    }
+    linkable = choices([*columns, *joined, *(each for each, _ in links if each)])
+    others = choices(each for each in tables if each != resource["name"])
+    own = resource.get(OWN) or {}
+    declared = {name: [f"{own[name]}"] for name in _BOUNDED if own.get(name) is not None}
+    declared |= {name: ["on"] for name in ("increasing", "public") if own.get(name)}
+    declared |= {"unique": own.get("unique", [])}
+    said: Answers = {f"{start}.{name}": each for name, each in declared.items()}
+    if "root" in answers:
+        said = answers
+
+    def asked(name: str, ask: str, form: str = TEXT, **more: Any) -> Asked:
+        given = said.get(f"{start}.{name}", ())
+        return Asked(f"{start}.{name}", ask, form=form, **{"given": given} | more)
+
+    chosen = [*(key or [""]), *([""] if any(key) else [])]  # room for one more part
+    linked = [
+        asked("key", "key_and" if number else "key", CHOICE, options=choices(columns), given=[each])
+        for number, each in enumerate(chosen)
+    ]
+    for link, parent in [*links, ("", "")]:
+        linked.append(asked("fields", "links", CHOICE, options=linkable, given=[link]))
+        linked.append(asked("parent", "parent", CHOICE, options=others, given=[parent]))
+    bounds = [
+        asked("min_children", "least"),
+        asked("max_children", "children"),
+        asked("order", "order", CHOICE, options=choices(columns)),
+        asked("increasing", "increasing", TICK, value="on"),
+        asked("public", "public", TICK, value="on"),
+    ]
+    unique = [asked("unique", "", TICK, label=name, value=name) for name in columns]
+    return {"name": resource["name"], "rows": [linked, bounds], "unique": unique}
 
 
 def with_links_said(opened: OpenProject, answers: Answers) -> Any:

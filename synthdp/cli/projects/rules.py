@@ -2,21 +2,35 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, permutations
-from typing import Any
+from typing import Any, TypeAlias
 
-from synthdp.cli.projects.declared import Kind, kinds_of, resources, rules_of
+from synthdp.cli.projects.asked import CHOICE, ONE_OF, TICK, Asked
+from synthdp.cli.projects.columns import places_of
+from synthdp.cli.projects.declared import Kind, kinds_of, resources, rules_of, save_checked
 from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.linked.package.qualified import OTHER
 from synthdp.schema.keys import OWN, RELATIVE
 from synthdp.schema.questions import is_ordered
 from synthdp.schema.rule_answers import (
+    COMPARED,
     FORMS,
     MOST_CASES,
+    Answers,
     asked_of_column,
     ordered_pair,
     rule_of_answers,
 )
+
+Case: TypeAlias = list[tuple[str, list[Asked]]]
+"""What is asked of each column; of '' what is asked besides."""
+
+_BELOW_SIDES = [
+    Asked("compared", "compared", form=CHOICE, options={each: each for each in COMPARED}),
+    Asked("number", "number"),
+]
+
+_BOUNDS = [Asked("at_least", "at_least"), Asked("at_most", "at_most")]
 
 
 def columns_of(opened: OpenProject) -> dict[str, Kind]:
@@ -26,24 +40,92 @@ def columns_of(opened: OpenProject) -> dict[str, Kind]:
 
 
 def asked_of_rule(
-    opened: OpenProject, form: str, names: Iterable[str], *, n_cases: int = 2
+    opened: OpenProject, form: str, names: Iterable[str], answers: Answers, *, n_cases: int = 2
 ) -> dict[str, Any] | None:
-    """What is asked of a rule of a form about columns; None if either is not known yet."""
+    """What is asked of a rule of a form about columns; None if either is not known yet.
+
+    ``cases`` are what the rule lists, each of parts: a column, or '', with what is asked of it. The
+    places of columns whose kinds are ``open`` are named besides.
+    """
     columns = _known(opened, names)
     if form not in FORMS or not columns:
         return None
-    asked = {name: asked_of_column(kind) for name, kind in columns.items()}
-    cases = range(min(max(n_cases, 1), MOST_CASES) if form == "allow" else 1)
-    return {"form": form, "columns": asked, "names": list(columns), "cases": cases}
+    places, open_ = places_of(opened), []
+    if form != "check":
+        open_ = [name for name, kind in columns.items() if asked_of_column(kind)["is_open"]]
+    cases = _cases(form, columns, min(max(n_cases, 1), MOST_CASES) if form == "allow" else 1)
+    return {
+        "form": form,
+        "names": list(columns),
+        "open": {name: places[name.removeprefix(OTHER)] for name in open_},
+        "cases": [
+            [(name, [_with_answers(each, answers) for each in asked]) for name, asked in case]
+            for case in cases
+        ],
+    }
+
+
+def _cases(form: str, columns: Mapping[str, Kind], n_cases: int) -> list[Case]:
+    if form == "check":
+        sides = [(name, _asked_of_side(number)) for number, name in enumerate(columns)]
+        return [[*sides, ("", _BELOW_SIDES)]]
+    if form == "determines":
+        levels = _asked_of_levels([*columns.values()])
+        return [[("", levels)] if levels else []]
+    bounds = [("", _BOUNDS)] if form == "limit" else []
+    return [
+        [(name, _asked_of_case(f"{n}.{at}", columns[name])) for at, name in enumerate(columns)]
+        + bounds
+        for n in range(n_cases)
+    ]
+
+
+def _asked_of_side(number: int) -> list[Asked]:
+    """On which side of a comparison a column stands, and how many times."""
+    usual = ("left",) if number == 0 else ("right",)
+    name, sides = f"{number}.side", ("left", "right")
+    asked = [Asked(name, each, form=ONE_OF, value=each, given=usual) for each in sides]
+    return [*asked, Asked(f"{number}.times", "times")]
+
+
+def _asked_of_levels(kinds: Sequence[Kind]) -> list[Asked]:
+    """Which level belongs to each level of a column; nothing unless they are known of two."""
+    if len(kinds) != 2:
+        return []
+    levels, others = (asked_of_column(kind)["levels"] for kind in kinds)
+    options = {"": "—"} | dict(others)
+    return [
+        Asked(f"map.{number}", label=f"{level} →", form=CHOICE, options=options)
+        for number, (_, level) in enumerate(levels if others else ())
+    ]
+
+
+def _asked_of_case(start: str, kind: Kind) -> list[Asked]:
+    """What a condition may say of a column."""
+    said = asked_of_column(kind)
+    asked = [
+        Asked(f"{start}.level", label=level, form=TICK, value=value)
+        for value, level in said["levels"]
+    ]
+    if said["is_ordered"]:
+        asked += [Asked(f"{start}.minimum", "from"), Asked(f"{start}.maximum", "to")]
+    elif not said["levels"]:
+        asked.append(Asked(f"{start}.levels", "levels"))
+    lacks = Asked(f"{start}.level", "missing", form=TICK, value="null")
+    return [*asked, lacks] if said["may_lack"] else asked
+
+
+def _with_answers(asked: Asked, answers: Answers) -> Asked:
+    return asked._replace(
+        given=[each for each in answers.get(asked.name, ()) if each] or asked.given
+    )
 
 
 def rule_said(
     opened: OpenProject,
     form: str,
     names: Iterable[str],
-    answers: Mapping[str, Sequence[str]],
-    *,
-    mark: str = ".",
+    answers: Answers,
 ) -> tuple[str, dict[str, Any]]:
     """The linked table that a rule is a limit of, else '', and the rule; see `rule_of_answers`.
 
@@ -52,7 +134,8 @@ def rule_said(
     columns = _known(opened, names)
     if form not in FORMS or not columns:
         raise ProjectError("rule", "the rule names no column; choose which ones it is about")
-    rule, first = rule_of_answers(form, columns, answers, mark=mark), next(iter(columns))
+    rule = rule_of_answers(form, columns, answers, mark=opened.project.mark)
+    first = next(iter(columns))
     return first.removeprefix("other ").partition(".")[0] if form == "limit" else "", rule
 
 
@@ -67,6 +150,34 @@ def all_rules(opened: OpenProject) -> list[tuple[str, Any]]:
     for each in resources(opened):
         rules += [(each["name"], limit) for limit in (each.get(OWN) or {}).get("limits", ())]
     return rules
+
+
+def changed_rules(opened: OpenProject, change: str) -> tuple[list[tuple[str, Any]], Any]:
+    """The rules after a change, such as ``remove-0`` by the place of a rule in `all_rules`, and the
+    rule that a distance is to say: that of ``distance-0``, or of ``apart-0`` in `dates_apart`.
+
+    Raises `ProjectError` if there is nothing to be changed so.
+    """
+    rules, (what, _, number) = all_rules(opened), change.partition("-")
+    apart = [("", rule) for rule in dates_apart(opened).values()]
+    listed = {"remove": rules, "distance": rules, "apart": apart}.get(what, [])
+    if not (number.isascii() and number.isdigit() and int(number) < len(listed)):
+        raise ProjectError("action", f"{change!r} is no change of a rule; choose one that is there")
+    place = int(number)
+    if what == "remove":
+        return [*rules[:place], *rules[place + 1 :]], None
+    return [*rules, *(apart[place : place + 1] if what == "apart" else ())], listed[place][1]
+
+
+def save_rules(
+    opened: OpenProject, content: Any, rules: Sequence[tuple[str, Any]], *, taken: Any = None
+) -> None:
+    """Write a content with rules, each with the linked table that it is a limit of, else ''; raises
+    what refuses them, as `save_checked` does.
+    """
+    if opened.project.is_linked:
+        content = with_limits(content, rules)
+    save_checked(opened, content, [rule for table, rule in rules if not table], taken=taken)
 
 
 def with_limits(content: Mapping[str, Any], rules: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
-from synthdp.cli.projects.columns import places_of
 from synthdp.cli.projects.declared import (
     check,
     checked,
@@ -12,7 +11,6 @@ from synthdp.cli.projects.declared import (
     in_order,
     kinds_of,
     rules_of,
-    save_checked,
     save_content,
     save_kinds,
 )
@@ -20,12 +18,13 @@ from synthdp.cli.projects.links import asked_of_links, with_links_said
 from synthdp.cli.projects.rules import (
     all_rules,
     asked_of_rule,
+    changed_rules,
     columns_of,
     dates_apart,
     distance_of,
     relatives,
     rule_said,
-    with_limits,
+    save_rules,
 )
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
@@ -33,7 +32,7 @@ from synthdp.linked.package.described_links import tables_below
 from synthdp.linked.package.qualified import OTHER
 from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN
-from synthdp.schema.rule_answers import COMPARED, FORMS
+from synthdp.schema.rule_answers import FORMS
 
 UNITS = ("several", "unit", "max_rows", "order")
 """What is asked of persons; it is not saved with a rule, but stays typed."""
@@ -48,21 +47,23 @@ def people_view(visit: Visit) -> dict[str, Any]:
     said = {"several": "yes" if project.unit else "no", "unit": project.unit}
     said |= {"max_rows": f"{project.max_rows}" if project.unit else "", "order": project.order}
     said |= _typed_units(visit)
+    columns, n_cases = columns_of(visit.opened), visit.whole("cases", usual=2)
+    about = [("rule", visit.text("rule")), *(("column", name) for name in visit.texts_of("column"))]
+    turned = [] if visit.text("turned") else [("turned", "1")]
     return {
-        "columns": list(columns_of(visit.opened)),
-        "is_hanging": any(each.startswith(OTHER) for each in columns_of(visit.opened)),
+        "columns": [each for each in columns if not each.startswith(OTHER)],
+        "others": [each for each in columns if each.startswith(OTHER)],
         "forms": FORMS if tables else FORMS[:-1],
         "rules": [
-            (id_, rule_text(rule, words), distance_of(visit.opened, rule))
-            for id_, (_, rule) in _numbered(visit).items()
+            (rule_text(rule, words), distance_of(visit.opened, rule))
+            for _, rule in all_rules(visit.opened)
         ],
         "apart": dates_apart(visit.opened),
         "relatives": relatives(visit.opened),
         "builder": asked_of_rule(
-            visit.opened, visit.text("rule"), _columns(visit), n_cases=visit.whole("cases", usual=2)
+            visit.opened, visit.text("rule"), _columns(visit), visit.answers, n_cases=n_cases
         ),
-        "places": places_of(visit.opened),
-        "compared": COMPARED,
+        "turned": f"/people?{urlencode([*about, *turned])}#new",
         "tables": asked_of_links(visit.opened, content, visit.answers),
         "root": (content.get(OWN) or {}).get("root") or "",
         "said": said,
@@ -74,30 +75,18 @@ def people_view(visit: Visit) -> dict[str, Any]:
 
 def save_people(visit: Visit) -> str:
     """Say whose rows they are or how tables are linked, add a rule, or remove one."""
-    rules = _numbered(visit)
     if visit.action in ("links", "go_on"):
         return _save_units(visit)
     if visit.action == "more":  # room for one case more; nothing is saved
         others = [each for each in visit.form if each not in ("key", "version", "action", "cases")]
         kept = [(name, text) for name in others for text in visit.texts_of(name)]
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
-    taken = rules.get(visit.action.replace("distance", "remove"), ("", None))[1]
-    ways = {f"apart-{n}": rule for n, rule in enumerate(dates_apart(visit.opened).values())}
     if visit.action == "add":
-        form, columns = visit.text("rule"), _columns(visit)
-        rules["add"] = rule_said(
-            visit.opened, form, columns, visit.answers, mark=visit.project.mark
-        )
-    elif visit.action in ways:
-        taken = ways[visit.action]
-        rules["apart"] = ("", taken)
-    elif not visit.action.startswith("distance-") and visit.chosen(rules):
-        del rules[visit.action]
-    content = _typed(visit)
-    if visit.project.is_linked:
-        content = with_limits(content, rules.values())
-    kept = [rule for table, rule in rules.values() if not table]
-    save_checked(visit.saved().opened, content, kept, taken=taken)
+        said = rule_said(visit.opened, visit.text("rule"), _columns(visit), visit.answers)
+        rules, taken = [*all_rules(visit.opened), said], None
+    else:
+        rules, taken = changed_rules(visit.opened, visit.action)
+    save_rules(visit.saved().opened, _typed(visit), rules, taken=taken)
     return f"/people?{urlencode(_typed_units(visit))}#rules"
 
 
@@ -115,13 +104,6 @@ def _typed(visit: Visit) -> Any:
     """What is declared, with the links that are typed; raises what refuses those."""
     is_sent = "root" in visit.form
     return with_links_said(visit.opened, visit.answers) if is_sent else content_of(visit.opened)
-
-
-def _numbered(visit: Visit) -> dict[str, tuple[str, Any]]:
-    """The rules, each with the linked table that it is a limit of, else ''; by the buttons that
-    remove them.
-    """
-    return {f"remove-{number}": rule for number, rule in enumerate(all_rules(visit.opened))}
 
 
 def _save_units(visit: Visit) -> str:
