@@ -212,17 +212,26 @@ def cheapest(arrival: Floats, size: int) -> int:
 
 
 def move_cell(
-    marginal: int, cell: int, cells: Ints, reliefs: Floats, costs: Floats, weights: Floats
+    marginal: int,
+    cell: int,
+    cells: Ints,
+    reliefs: Floats,
+    costs: Floats,
+    weights: Floats,
+    more: NDArray[np.int32],
 ) -> None:
     """Move a record to another cell of a marginal.
 
     The surplus of the cell that is left falls by one and that of the new cell rises by one, so each
     row sees what rows before it did.
     """
-    costs[cells[marginal]] -= weights[cells[marginal]]
+    left = cells[marginal]
+    costs[left] -= weights[left]
+    more[left] -= 1
     cells[marginal] = cell
     reliefs[marginal] = costs[cell]
     costs[cell] += weights[cell]
+    more[cell] += 1
 
 
 @Compiled
@@ -235,6 +244,7 @@ def sweep(  # noqa: C901
     trends: Trends,
     movable: NDArray[np.bool_],
     eagerness: Floats,
+    more: NDArray[np.int32],
 ) -> int:
     """Let each record in turn take the values that gain most; how many codes were changed.
 
@@ -256,6 +266,8 @@ def sweep(  # noqa: C901
     eagerness
         What leaving its value relieves each record beyond that, shape of ``records``, at least 0;
         empty for nothing.
+    more
+        How many records more each cell has than before; changed with the records.
     """
     n_rows, n_attributes = records.shape
     n_marginals = layout.starts.size
@@ -316,7 +328,7 @@ def sweep(  # noqa: C901
             for place in range(layout.first_holder[attribute], layout.first_holder[attribute + 1]):
                 marginal = layout.holders[place]
                 cell = cells[marginal] + layout.holder_strides[place] * (best - row[attribute])
-                move_cell(marginal, cell, cells, reliefs, costs, weights)
+                move_cell(marginal, cell, cells, reliefs, costs, weights, more)
             add_products(row, trends, -1.0)
             row[attribute] = best
             add_products(row, trends, 1.0)
@@ -336,7 +348,7 @@ def sweep(  # noqa: C901
                 continue
             for place in range(first, last):
                 cell = bases[place] + ties.offsets[ties.first_offset[place] + best]
-                move_cell(ties.holders[place], cell, cells, reliefs, costs, weights)
+                move_cell(ties.holders[place], cell, cells, reliefs, costs, weights, more)
             add_products(row, trends, -1.0)
             first_name = ties.first_name[tie]
             n_names = ties.first_name[tie + 1] - first_name

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,14 @@ from synthdp.inference.rows.wanted_tables import WantedTables
 
 Records = NDArray[np.int32]
 
-_SWEEPS = ((1 << 14, 18, 3), (1 << 18, 3, 2), (math.inf, 0, 2))
+_SWEEPS = ((1 << 14, 18, 3), (1 << 18, 3, 1), (math.inf, 0, 2))
 """Up to so many records so many rounds in which they are eager, and so many in which they are not.
 
 Eager rounds bring marginals 7 to 13 % closer: 18 of them those of at most 9,000 records (Titanic, and
 three tables of other packages, epsilon 1 and 10; without them 200 rounds are no closer than 6), three
 those of 20,000 to 54,000 (Adult, NLTCS, and two of other packages) for half as much time again. Eight
-would bring the latter 2 to 7 % closer still, for twice the time.
+would bring the latter 2 to 7 % closer still, for twice the time; another one that is not eager 0 to 3 %,
+for a fifth of it.
 """
 _EAGERNESS = (0.5, 0.05)
 """Mean of what an eager record loses at most, in the first such round and in the last one: a record
@@ -60,7 +61,7 @@ class RecordMoves:
     """
 
     n_sweeps: int | None = None
-    """Rounds over all records, at least 1; None: 2 to 6, more for fewer records."""
+    """Rounds over all records, at least 1; None: 2 to 21, more for fewer records."""
 
     def move(
         self,
@@ -97,14 +98,20 @@ class RecordMoves:
         n_sweeps = n_eager + n_calm
         eagerness = [*np.geomspace(*_EAGERNESS, n_eager).tolist(), *[0.0] * n_calm]
         n_changed = 0
+        # Counted once, and then kept up to date by what moves.
+        counts = np.asarray(sum(each(partial(_counts, wanted), counted, n_jobs=n_jobs)))
+        gaps = wanted.gaps(rows)
         for done in range(1, n_sweeps + 1):
-            counts = sum(each(partial(_counts, wanted), counted, n_jobs=n_jobs))
             parts = blocks if done < n_sweeps else [rows]
-            costs, weights = wanted.priced(np.asarray(counts), n_rows, n_parts=len(parts))
-            trends = wanted.trends(rows, n_parts=len(parts))
+            costs, weights = wanted.priced(counts, n_rows, n_parts=len(parts))
+            trends = wanted.trends(gaps, n_rows, n_parts=len(parts))
             one = _Sweep(costs, weights, trends, wanted, eagerness[done - 1])
             seeds = [(done, number) for number in range(len(parts))]
-            n_changed = sum(each(one, zip(seeds, parts, strict=True), n_jobs=n_jobs))
+            n_changed = 0
+            for moved in each(one, zip(seeds, parts, strict=True), n_jobs=n_jobs):
+                n_changed += moved.n_changed
+                counts += moved.counts
+                gaps += moved.gaps
             if progress is not None:
                 progress(done, n_sweeps)
         each(_copied, zip(drawn, counted, strict=True), n_jobs=n_jobs)
@@ -127,6 +134,17 @@ def _counts(wanted: WantedTables, rows: NDArray[np.int32]) -> NDArray[np.int32]:
     return counts
 
 
+class _Moved(NamedTuple):
+    """What a round over some rows changed."""
+
+    n_changed: int
+    """How many codes."""
+    counts: NDArray[np.int32]
+    """How many rows more each cell has."""
+    gaps: NDArray[np.float64]
+    """By how much more rank correlations are off."""
+
+
 @final
 @dataclass(frozen=True)
 class _Sweep:
@@ -138,15 +156,15 @@ class _Sweep:
     wanted: WantedTables
     eagerness: float
 
-    def __call__(self, part: tuple[tuple[int, int], NDArray[np.int32]]) -> int:
-        """Move rows, with a seed for how eager each is; how many codes were changed."""
+    def __call__(self, part: tuple[tuple[int, int], NDArray[np.int32]]) -> _Moved:
+        """Move rows, with a seed for how eager each is."""
         seed, rows = part
         # Which record is where is random: what these numbers are need not be.
         generator = np.random.default_rng(seed)
         wanted = self.wanted
         costs = self.costs.copy()
         trends = self.trends._replace(gaps=self.trends.gaps.copy())
-        n_changed = 0
+        n_changed, more = 0, np.zeros(wanted.n_cells, dtype=np.int32)
         # Compiled code does not listen to signals.
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[start : start + _ROWS_AT_ONCE]
@@ -163,5 +181,6 @@ class _Sweep:
                 trends,
                 wanted.movable,
                 eager,
+                more,
             )
-        return n_changed
+        return _Moved(n_changed, more, trends.gaps - self.trends.gaps)

@@ -172,20 +172,28 @@ class WantedTables:
         weights[self._shares.size :] = 0.0
         return costs, weights
 
-    def trends(self, rows: NDArray[np.int32], *, n_parts: int = 1) -> Trends:
-        """The rank correlations that are wanted, and by how much some records are off.
+    def gaps(self, rows: NDArray[np.int32]) -> Array:
+        """By how much the rank correlations of some records are off, as sums over the records; shape
+        ``(n_pairs,)``.
 
-        Parameters
-        ----------
-        rows
-            Codes, shape ``(n_rows, n_attributes)``.
-        n_parts
-            As in `priced`.
+        ``rows`` are codes, shape ``(n_rows, n_attributes)``.
         """
         gaps = -len(rows) * self._trends.correlations
         tally(rows, self._trends._replace(gaps=gaps))
+        return gaps
+
+    def trends(self, gaps: Array, n_rows: int, *, n_parts: int = 1) -> Trends:
+        """The rank correlations that are wanted of so many records, which are off by so much.
+
+        Parameters
+        ----------
+        gaps
+            As `gaps` gives them.
+        n_rows, n_parts
+            As in `priced`.
+        """
         # Weighed as cells are: chance makes of a sum of so many products the root of their number.
-        squares = (gaps / DOUBTED) ** 2 + len(rows)
+        squares = (gaps / DOUBTED) ** 2 + n_rows
         weights = (self._trends.weights / np.sqrt(squares)).astype(np.float32)
         return self._trends._replace(weights=weights, gaps=gaps / n_parts)
 

@@ -391,6 +391,29 @@ def test_rows_are_moved_alike_by_any_number_of_threads(n_jobs, block_rows, monke
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("constraints", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("eagerness", [0.0, 0.5])
+def test_counts_and_rank_correlations_are_kept_up_to_date(constraints, eagerness):
+    records, targets = problem(5, constraints, 900)
+    rng = np.random.default_rng(5)
+    ordered = np.zeros((3, 6))
+    np.add.at(
+        ordered, (np.arange(600) % 3, (2 * (np.arange(600) % 3) + rng.integers(2, size=600))), 1
+    )
+    wanted = WantedTables(DOMAIN, {**targets, ("a", "b"): ordered / 600}, constraints=constraints)
+    rows = np.ascontiguousarray(records.T)
+    counts, gaps = record_moves._counts(wanted, rows), wanted.gaps(rows)
+    assert gaps.size
+    prices = wanted.priced(counts, len(rows), n_parts=2)
+    trends = wanted.trends(gaps, len(rows), n_parts=2)
+    one = record_moves._Sweep(*prices, trends, wanted, eagerness)
+    moved = one(((1, 0), rows[:500]))
+    assert moved.n_changed > 0
+    assert (counts + moved.counts == record_moves._counts(wanted, rows)).all()
+    assert gaps + moved.gaps == pytest.approx(wanted.gaps(rows), abs=1e-2)
+    assert np.abs(moved.gaps).max() > 1.0
+
+
 def test_blocks_that_move_by_themselves_together_come_as_close(monkeypatch):
     """Each mends its part, and the last round what is left."""
     rng = np.random.default_rng(4)
