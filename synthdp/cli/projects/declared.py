@@ -134,6 +134,23 @@ def in_order(opened: OpenProject, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
         raise ProjectError("may_lack", problem, name=order) from None
 
 
+def rows_of_persons(
+    opened: OpenProject, *, unit: str, max_rows: int, order: str = ""
+) -> dict[str, Any]:
+    """What a project says of a table with several rows a person, perhaps in their order.
+
+    Raises `ProjectError` if no column tells persons apart, the rows have no limit, or the order may
+    be missing.
+    """
+    if unit not in opened.project.names:
+        raise ProjectError("unit", f"{unit!r} is no column; choose one that tells persons apart")
+    if max_rows < 1:
+        raise ProjectError("max_rows", "rows of a person need a limit; give one of at least 1")
+    said = {"unit": unit, "max_rows": max_rows, "order": order}
+    in_order(opened.changed(**said), content_of(opened))
+    return said
+
+
 def distances(
     tables: dict[str, dict[str, Kind]], rules: list[Any], taken: Any = None
 ) -> tuple[dict[str, dict[str, Kind]], list[Any]]:

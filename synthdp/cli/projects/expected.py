@@ -3,11 +3,14 @@
 from typing import Any
 
 from synthdp.cli.planning.plan_text import describe_plan
-from synthdp.cli.projects.commands import budget_in
+from synthdp.cli.projects.commands import budget_in, budgets_in
 from synthdp.cli.projects.declared import check, declared_path, kinds_of, learnt_levels
-from synthdp.cli.projects.project import OpenProject
+from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.core.errors import SynthdpError
 from synthdp.release.certificate.certificate import LARGE_EPSILON, advised_delta
+
+MOST_EPSILON = 100
+"""More protects nobody."""
 
 FAMILIES_DELTA = 1e-9
 """Usual of linked tables, whose number of families need not be guessed."""
@@ -23,6 +26,19 @@ def left_below(opened: OpenProject) -> float:
     epsilon, budget = opened.project.epsilon, budget_in(opened, opened.project.budget)
     left = budget.get("left", {}).get("epsilon", epsilon)
     return float(left) if epsilon > left else 0.0
+
+
+def check_spending(opened: OpenProject) -> None:
+    """Raise `ProjectError` if what is to be spent is open, too much, or of a budget that is gone."""
+    project = opened.project
+    if not project.rows and not project.is_linked:
+        raise ProjectError("rows", "nothing is said of the number of records; guess it")
+    if not 0 < project.epsilon <= MOST_EPSILON:
+        problem = f"epsilon is {project.epsilon}; give one above 0, at most {MOST_EPSILON}"
+        raise ProjectError("epsilon", problem, epsilon=project.epsilon)
+    if project.budget and project.budget not in budgets_in(opened):
+        problem = f"{project.budget!r} is not in {str(opened.place)!r}; choose a budget file"
+        raise ProjectError("budget_gone", problem, name=project.budget)
 
 
 def expected(opened: OpenProject) -> dict[str, Any]:

@@ -148,6 +148,11 @@ class OpenProject:
         """The last run."""
         return self.job(f"run-{self.project.run}")
 
+    def of_release(self, number: str = "") -> Self:
+        """It as of a run that is done, else of the newest one; nothing is saved of it."""
+        numbers = [each for each in self.ended if f"{each}" == number] or self.ended
+        return self.changed(run=[*numbers, self.project.run][0])
+
     @property
     def ended(self) -> list[int]:
         """The numbers of the runs that are done, the newest first."""

@@ -1,6 +1,7 @@
 """The runs of a project: how one begins, what all of them cost, and what of each may go out."""
 
 import shlex
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from synthdp.cli.projects.commands import PAGE, output_of, run_words, words_of
 from synthdp.cli.projects.places import rows_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH, OpenProject
 from synthdp.cli.shared.jobs import DONE, FAILED, Job
+from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import written
 from synthdp.data.files.formats import is_named_as_table
@@ -78,6 +80,13 @@ def certify(opened: OpenProject) -> None:
         written(lambda: certificate_page(content), page, force=True)
 
 
+def published_file(opened: OpenProject, name: str) -> Path:
+    """A file that may go out; raises `ParameterError` if there is none of that name."""
+    if (path := published_files(opened).get(name)) is None:
+        raise ParameterError(f"{name!r} is no file of the release")
+    return path
+
+
 def first_synthetic_rows(opened: OpenProject) -> dict[str, list[list[str]]]:
     """The first synthetic rows of a release, by the names of its tables, below those of columns."""
     dialect = Dialect.from_properties(
@@ -107,6 +116,13 @@ def page_path(opened: OpenProject, tab: str) -> Path:
     return opened.path / opened.run.name / tab / PAGES[tab]
 
 
+def release_page(opened: OpenProject, tab: str) -> Path:
+    """The file of one of the `PAGES`; raises `ParameterError` if it is not made yet."""
+    if tab not in PAGES or not page_path(opened, tab).exists():
+        raise ParameterError("there is no such page yet")
+    return page_path(opened, tab)
+
+
 def project_archive(opened: OpenProject) -> bytes:
     """The project for a colleague: what was said and declared, without the table."""
     held, folder = BytesIO(), opened.path
@@ -124,6 +140,13 @@ def release_archive(opened: OpenProject) -> bytes:
         for name, path in published_files(opened).items():
             archive.write(path, f"{opened.run.name}/{name}")
     return held.getvalue()
+
+
+ARCHIVES: Mapping[str, Callable[[OpenProject], bytes]] = {
+    "project": project_archive,
+    "release": release_archive,
+}
+"""What can be taken away whole."""
 
 
 def _kinds_of_run(opened: OpenProject) -> Any:

@@ -23,13 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from synthdp.cli.projects.project import ProjectError
-from synthdp.cli.projects.runs import (
-    PAGES,
-    page_path,
-    project_archive,
-    published_files,
-    release_archive,
-)
+from synthdp.cli.projects.runs import ARCHIVES, published_file, release_page
 from synthdp.cli.shared.jobs import DONE
 from synthdp.cli.studio import step_budget as budget
 from synthdp.cli.studio import step_columns as columns
@@ -39,7 +33,7 @@ from synthdp.cli.studio import step_table as table
 from synthdp.cli.studio.guard import MAX_FORM, Guard, form_key, is_form_key
 from synthdp.cli.studio.texts import USUAL, Texts, languages, preferred
 from synthdp.cli.studio.visit import Studio, Visit
-from synthdp.core.errors import ParameterError, SynthdpError
+from synthdp.core.errors import SynthdpError
 from synthdp.core.message_codes import error_code
 from synthdp.release.certificate.meaning import FALSE_POSITIVES
 from synthdp.report.rendering.page import TEMPLATES as REPORT_TEMPLATES
@@ -61,7 +55,6 @@ _CHOSEN, _COOKIE = "language", "synthdp-studio-language"
 Shown: TypeAlias = Callable[[Visit], dict[str, Any]]
 """What a page shows."""
 
-
 STEPS: Mapping[str, tuple[Shown, Callable[[Visit], str]]] = {
     "table": (table.table_view, table.save_table),
     "columns": (columns.columns_view, columns.save_columns),
@@ -72,9 +65,6 @@ STEPS: Mapping[str, tuple[Shown, Callable[[Visit], str]]] = {
     "take": (run.take_view, lambda _: "/take"),
 }
 """The walk: what each page shows, and what becomes of its forms."""
-
-_ARCHIVES = {"project": project_archive, "release": release_archive}
-"""What can be taken away whole."""
 
 PARTS: Mapping[str, tuple[str, Shown]] = {
     "/columns/said": ("said.html", columns.said_of_form),
@@ -105,7 +95,7 @@ def studio_app(studio: Studio, *, port: int) -> ASGIApp:
         route("/take/file", "GET", answer=_download),
         *(
             route(f"/take/{name}.zip", "GET", answer=partial(_archive, name=name))
-            for name in _ARCHIVES
+            for name in ARCHIVES
         ),
         Route("/studio.js", lambda _: FileResponse(TEMPLATES / "studio.js")),
         Route("/favicon.ico", lambda _: Response(status_code=204)),  # browsers ask for it unasked
@@ -221,31 +211,24 @@ def _saved(visit: Visit, name: str) -> Response:
         return RedirectResponse(STEPS[name][1](visit), 303)
     except SynthdpError as error:
         number = secrets.token_hex(8)
-        visit.studio.refused = {
-            number: (visit.answers, error)
-        }  # of one form: nobody looks at the others
+        visit.studio.refused = {number: (visit.answers, error)}  # of others nobody looks any more
         return RedirectResponse(f"/{name}?refused={number}", 303)
 
 
 def _framed(visit: Visit) -> Response:
-    tab, opened = visit.text("tab"), visit.of_release().opened
-    if tab not in PAGES or not page_path(opened, tab).exists():
-        raise ParameterError("there is no such page yet")
-    return FileResponse(page_path(opened, tab), headers=_FRAMED, media_type="text/html")
+    path = release_page(visit.of_release().opened, visit.text("tab"))
+    return FileResponse(path, headers=_FRAMED, media_type="text/html")
 
 
 def _download(visit: Visit) -> Response:
-    name, files = visit.text("name"), published_files(visit.of_release().opened)
-    if name not in files:
-        raise ParameterError(f"{name!r} is no file of the release")
-    path = files[name]
+    path = published_file(visit.of_release().opened, visit.text("name"))
     return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 
 def _archive(visit: Visit, *, name: str) -> Response:
     called = quote(f"{Path(visit.studio.path.resolve().stem).stem}-{name}.zip")
     headers = {"content-disposition": f"attachment; filename*=utf-8''{called}"}
-    content = _ARCHIVES[name](visit.of_release().opened)
+    content = ARCHIVES[name](visit.of_release().opened)
     return Response(content, media_type="application/zip", headers=headers)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from synthdp.cli.projects.columns import places_of
 from synthdp.cli.projects.commands import budget_in, budgets_in, new_budget
-from synthdp.cli.projects.expected import expected, left_below, usual_delta
+from synthdp.cli.projects.expected import check_spending, expected, left_below, usual_delta
 from synthdp.cli.projects.project import OpenProject
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
@@ -75,12 +75,7 @@ def save_budget(visit: Visit) -> str:
     """Choose what is spent, and make a budget file for the population if asked to."""
     project, creates = _typed(visit).project, visit.action == "create"
     epsilon, delta = visit.number("epsilon"), visit.number("delta") or usual_delta(project.rows)
-    if not visit.whole("rows") and not project.is_linked:
-        raise visit.refusal("rows")
-    if not 0 < epsilon <= 100:
-        raise visit.refusal("epsilon", epsilon=visit.texts.number(epsilon, "%g"))
-    if project.budget and project.budget not in budgets_in(visit.opened):
-        raise visit.refusal("budget_gone", name=project.budget)
+    check_spending(_typed(visit).changed(rows=visit.whole("rows"), epsilon=epsilon))
     if not creates and (left := left_below(_typed(visit))):
         raise visit.refusal("over", left=visit.texts.number(left, "%.3g"))
     note, goes_on = visit.text("note"), visit.action == "go_on"

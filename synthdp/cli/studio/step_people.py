@@ -8,8 +8,8 @@ from synthdp.cli.projects.declared import (
     check,
     checked,
     content_of,
-    in_order,
     kinds_of,
+    rows_of_persons,
     rules_of,
     save_content,
     save_kinds,
@@ -108,16 +108,11 @@ def _typed(visit: Visit) -> Any:
 
 def _save_units(visit: Visit) -> str:
     changed: dict[str, Any] = {}
-    if not visit.project.is_linked:
+    if not visit.project.is_linked and visit.text("several") == "yes":
+        unit, most, order = visit.text("unit"), visit.whole("max_rows"), visit.text("order")
+        changed = rows_of_persons(visit.opened, unit=unit, max_rows=most, order=order)
+    elif not visit.project.is_linked:
         changed = {"unit": "", "order": "", "max_rows": 1}
-        if visit.text("several") == "yes":
-            unit, most = visit.text("unit"), visit.whole("max_rows")
-            changed = {"unit": unit, "order": visit.text("order"), "max_rows": most}
-            if unit not in visit.project.names:
-                raise visit.refusal("unit")
-            if not most:
-                raise visit.refusal("max_rows")
-    in_order(visit.opened.changed(**changed), content_of(visit.opened))
     visit = visit.saved(**changed)
     if "root" in visit.form:
         save_content(visit.opened, _typed(visit))

@@ -27,7 +27,10 @@ class Texts:
 
     def __call__(self, key: str, **given: object) -> str:
         """A sentence, with what is given in the places that it has for it."""
-        return self._sentences[key].format(**given)
+        floats = {
+            name: self.number(each, "%g") for name, each in given.items() if isinstance(each, float)
+        }
+        return self._sentences[key].format(**given | floats)
 
     def named(self, group: str, name: str, usual: str | None = None) -> str:
         """What something is called, such as a kind of columns; else what is usual, or its own name."""

@@ -78,11 +78,7 @@ class Visit:
 
     def of_release(self) -> Self:
         """This visit as of the release that it asks for, else the newest; nothing is saved of it."""
-        asked = self.text("run")
-        ended = self.opened.ended
-        numbers = [number for number in ended if f"{number}" == asked] or ended
-        opened = self.opened.changed(run=[*numbers, self.project.run][0])
-        return replace(self, opened=opened)
+        return replace(self, opened=self.opened.of_release(self.text("run")))
 
     @property
     def action(self) -> str:
