@@ -195,7 +195,6 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
         "t": visit.texts,
         "languages": languages(),
         "key": form_key(visit.studio.token),
-        "version": visit.project.version,
         "project": visit.project,
         "sent": visit.texts_of,
         "text": visit.text,

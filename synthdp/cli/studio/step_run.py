@@ -97,11 +97,9 @@ def look_view(visit: Visit) -> dict[str, Any]:
     visit, tab = visit.of_release(), PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
     job, has_page = _maker(visit, tab), page_path(visit.opened, tab).exists()
     return {
-        "is_done": bool(visit.opened.ended),
-        **_releases(visit),
-        "tables": first_synthetic_rows(visit.opened)
-        if tab == PUBLISH and visit.opened.ended
-        else {},
+        "ended": visit.opened.ended,
+        "release": visit.project.run,
+        "tables": first_synthetic_rows(visit.opened) if tab == PUBLISH else {},
         "tab": tab,
         "has_page": has_page,
         "is_being_made": job.state == RUNNING and not has_page,
@@ -123,25 +121,19 @@ def save_look(visit: Visit) -> str:
     return f"/look?tab={tab}&run={visit.project.run}"
 
 
-def _releases(visit: Visit) -> dict[str, Any]:
-    """Which releases there are, the newest first, and which one is shown."""
-    return {"ended": visit.opened.ended, "release": visit.project.run}
-
-
 def _maker(visit: Visit, tab: str) -> Job:
     return visit.opened.job(f"{visit.run.name}/page-{tab}")
 
 
 def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
-    visit, script = visit.of_release(), ""
-    opened = visit.opened
+    opened, script = visit.of_release().opened, ""
     certify(opened)
     with suppress(ParameterError):  # of a run of another version
         script = script_text(opened)
     return {
-        "is_done": bool(opened.ended),
-        **_releases(visit),
+        "ended": opened.ended,
+        "release": opened.project.run,
         "files": sorted(published_files(opened), key=lambda name: not name.startswith(_TABLES)),
         "folder": str(published(opened).resolve()),
         "shell": shell_text(opened),

@@ -34,8 +34,8 @@ def table_view(visit: Visit) -> dict[str, Any]:
     is_here = project.kind == DATABASE or project.table in listed
     is_text_here = is_here and is_written(visit.opened)
     view: dict[str, Any] = {"listed": listed, "is_here": is_here, "is_text": is_text_here}
-    view |= {"place": visit.studio.place.resolve().name}
-    view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS, "problem": "", "rows": []}
+    view |= {"place": visit.studio.place.resolve().name, "rows": []}
+    view |= {"delimiters": DELIMITERS, "encodings": ENCODINGS}
     sent = (DELIMITERS.get(visit.text("delimiter")), visit.text("encoding"), visit.text("mark"))
     typed = zip(("delimiter", "encoding", "decimalChar"), sent, strict=True)
     view["said"] = likely_dialect(visit.opened) | {key: each for key, each in typed if each}
@@ -56,8 +56,10 @@ def table_view(visit: Visit) -> dict[str, Any]:
 def save_table(visit: Visit) -> str:
     """Choose a table, say how it is written, or look at it."""
     actions = {"choose": _choose, "upload": _upload, "database": _choose_database}
-    location: str = visit.chosen(actions | {"dialect": _declare, "look": _look})(visit)
-    return location
+    actions |= {"dialect": _declare, "look": _look}
+    if visit.action not in actions:
+        raise visit.refusal("action")
+    return actions[visit.action](visit)
 
 
 def _choose(visit: Visit) -> str:

@@ -85,12 +85,6 @@ class Visit:
         """What the button that was pressed asks for."""
         return self.text("action")
 
-    def chosen(self, actions: Mapping[str, Any]) -> Any:
-        """What the button that was pressed stands for; raises `ProjectError` if there is none."""
-        if self.action not in actions:
-            raise self.refusal("action")
-        return actions[self.action]
-
     def texts_of(self, name: str) -> list[str]:
         """What is ticked or chosen of a name."""
         return [each.strip() for each in self.form.get(name, ()) if isinstance(each, str)]
