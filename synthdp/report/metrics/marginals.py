@@ -99,7 +99,7 @@ class MarginalErrors:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row a marginal, the worst first."""
+        """One row a marginal, of each size the worst first."""
         columns = ["k", "columns", "tvd", "sampling", "noise", "measured"]
         frame = pd.DataFrame(self.rows, columns=columns)
         return frame.sort_values(
