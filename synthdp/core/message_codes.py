@@ -79,12 +79,12 @@ _KINDS: Sequence[tuple[type[SynthdpError], str]] = (
 
 
 def caution_code(text: str) -> str:
-    """The code of a caution.
+    """The code of a caution on one column, or on several.
 
     >>> caution_code("column 'age': its bounds are uncertain by about 10; declare minimum")
     'C07'
     """
-    return _code_by_phrase(_CAUTIONS, text) or OTHER_CAUTION
+    return _code_by_phrase(_CAUTIONS, text.replace("their ", "its ")) or OTHER_CAUTION
 
 
 def error_code(error: SynthdpError) -> str:
