@@ -48,8 +48,6 @@ def grouped(cautions: Iterable[str]) -> list[str]:
     ...     ]
     ... )
     ["columns 'a' and 'b': about 30 to 41 % are missing", 'few records']
-    >>> grouped(f"column {name!r}: its bounds are uncertain by about 2" for name in "ab")
-    ["columns 'a' and 'b': their bounds are uncertain by about 2"]
     """
     groups: dict[object, list[tuple[str, _Caution | None]]] = {}
     for number, text in enumerate(dict.fromkeys(cautions)):
@@ -85,10 +83,8 @@ def _line(alike: Sequence[_Caution]) -> str:
     for place, words in enumerate(first.words[1:]):
         numbers = [caution.numbers[place] for caution in alike]
         parts += [_range(numbers) if numbers[0] else "it", words]
-    names, said = (
-        _listed([each.name for each in alike]),
-        re.sub(r"\bits\b", "their", "".join(parts)),
-    )
+    names = _listed([caution.name for caution in alike])
+    said = re.sub(r"\bits\b", "their", "".join(parts))
     return f"{first.before}columns {names}: {said}"
 
 

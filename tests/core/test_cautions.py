@@ -1,6 +1,6 @@
 """Cautions of many columns in one line, whatever they say."""
 
-from synthdp.core import grouped
+from synthdp.core import grouped, with_caution_code
 
 READ = "about {} % of the records have no value; declare how it is written: {}"
 
@@ -52,3 +52,10 @@ def test_numbers_in_quotes_are_names_and_equal_ones_are_no_range():
     assert grouped(["column 'a': -3 to 5", "column 'b': -4 to 5"]) == [
         "columns 'a' and 'b': -4 to -3 to 5"
     ]
+
+
+def test_several_columns_have_their_bounds_and_the_code_of_one():
+    said = [f"column {name!r}: its bounds are uncertain by about 2" for name in "ab"]
+    (line,) = grouped(said)
+    assert line == "columns 'a' and 'b': their bounds are uncertain by about 2"
+    assert with_caution_code(line) == f"{line} [C07]"
