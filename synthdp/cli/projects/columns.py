@@ -17,6 +17,7 @@ from synthdp.cli.projects.declared import (
     rules_of,
     save_kinds,
 )
+from synthdp.cli.projects.former import BOUNDS, before_distance, relative_to
 from synthdp.cli.projects.project import OpenProject
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.histories.history_package import ROWS
@@ -97,7 +98,25 @@ class ColumnAnswers:
         if f"{place}.kind" not in self.answers:
             return {}
         given = {name: self.answers.get(f"{place}.{name}", ()) for name in ASKED}
-        return self.with_usual({name: next(iter(each), "") for name, each in given.items()})
+        said = {name: next(iter(each), "") for name, each in given.items()}
+        return self.with_usual(said | self._own_bounds(place, said))
+
+    def _own_bounds(self, place: str, said: Mapping[str, str]) -> dict[str, str]:
+        """The bounds of a column of which the answers take back that it is measured from another: as
+        they were before, as those that were shown are of the distance, unless others are typed.
+        """
+        if said["relative_to"]:
+            return {}
+        mark = self.opened.project.mark
+        for at, table, name, kind in placed(kinds_of(self.opened)):
+            if at == place and isinstance(kind, Mapping) and relative_to(kind):
+                shown = answers_of_kind(kind, mark=mark)
+                typed = {key: said[key] for key in BOUNDS if said[key] != shown.get(key, "")}
+                if any(typed.values()):
+                    return {key: typed.get(key, "") for key in BOUNDS}
+                own = before_distance(self.opened, table, name, kind)[0]
+                return {key: answers_of_kind(own, mark=mark).get(key, "") for key in BOUNDS}
+        return {}
 
     def proposed(self, name: str) -> dict[str, str]:
         """The answers that the name of a column suggests, which is public; empty without any."""

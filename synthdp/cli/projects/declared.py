@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from synthdp.cli.planning.schema_check import describe_check
+from synthdp.cli.projects.former import keep_former, relative_to
 from synthdp.cli.projects.places import path_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, OpenProject, ProjectError
 from synthdp.core.errors import ParameterError, SynthdpError
@@ -16,7 +17,7 @@ from synthdp.core.files.json_files import write_json
 from synthdp.linked.package.kinds import keys_of, kinds_in, kinds_in_order, with_kinds
 from synthdp.linked.package.package import Package
 from synthdp.release.on_demand import OnDemand
-from synthdp.schema.keys import OWN, RELATIVE
+from synthdp.schema.keys import OWN
 from synthdp.schema.questions import declared_levels
 from synthdp.schema.rule_answers import as_distance, ordered_pair
 
@@ -108,6 +109,7 @@ def save_kinds(
     "missing", if they are given, with commas between them.
     """
     content = content_of(opened)
+    keep_former(opened, (kinds_of(opened), rules_of(opened)), tables, rules)
     own = dict(content.get(OWN) or {}) | {"constraints": rules}
     words = missing_words(opened) if missing is None else re.split("[,;]", missing)
     words = [word for word in dict.fromkeys(map(str.strip, words)) if word]
@@ -132,6 +134,16 @@ def in_order(opened: OpenProject, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
     except ParameterError:
         problem = f"column {order!r} may be missing, and then its rows have no place in their order"
         raise ProjectError("may_lack", problem, name=order) from None
+
+
+def persons_said(opened: OpenProject) -> dict[str, str]:
+    """What a project says of persons with several rows, as a form asks."""
+    project = opened.project
+    said = {"several": "yes" if project.unit else "no", "unit": project.unit}
+    return said | {
+        "max_rows": f"{project.max_rows}" if project.unit else "",
+        "order": project.order,
+    }
 
 
 def rows_of_persons(
@@ -163,8 +175,7 @@ def distances(
         table, _, of_table = upper.rpartition(".") if "" not in tables else ("", "", upper)
         name = lower.removeprefix(f"{table}.") if table else lower
         kind = tables.get(table, {}).get(of_table)
-        own = kind.get(OWN) if isinstance(kind, Mapping) else None
-        if kind and name in tables[table] and (rule is taken or (own or {}).get(RELATIVE) == name):
+        if kind and name in tables[table] and (rule is taken or relative_to(kind) == name):
             tables[table][of_table] = as_distance(kind, name)
         else:
             kept.append(rule)
@@ -172,16 +183,21 @@ def distances(
 
 
 def save_checked(
-    opened: OpenProject, content: Mapping[str, Any], rules: list[Any], *, taken: Any = None
+    opened: OpenProject,
+    content: Mapping[str, Any],
+    rules: list[Any],
+    *,
+    taken: Any = None,
+    kinds: dict[str, dict[str, Kind]] | None = None,
 ) -> None:
-    """Write other rules or bounds on rows, unless they contradict each other or what is declared of
+    """Write other rules, bounds on rows or ``kinds``, unless they contradict each other or what is declared of
     the columns; then raises what refuses them, and nothing is changed. Of the rule that is ``taken``
     see `distances`.
     """
     former = content_of(opened)
     try:
         save_content(opened, content)
-        save_kinds(opened, *distances(kinds_of(opened), rules, taken))
+        save_kinds(opened, *distances(kinds or kinds_of(opened), rules, taken))
         check(opened)
     except SynthdpError:
         save_content(opened, former)

@@ -6,11 +6,18 @@ from typing import Any, TypeAlias
 
 from synthdp.cli.projects.asked import CHOICE, ONE_OF, TICK, Asked
 from synthdp.cli.projects.columns import places_of
-from synthdp.cli.projects.declared import Kind, kinds_of, resources, rules_of, save_checked
+from synthdp.cli.projects.declared import (
+    Kind,
+    kinds_of,
+    resources,
+    rules_of,
+    save_checked,
+)
+from synthdp.cli.projects.former import before_distance, relative_to
 from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.linked.package.qualified import OTHER
-from synthdp.schema.keys import OWN, RELATIVE
+from synthdp.schema.keys import OWN
 from synthdp.schema.questions import is_ordered
 from synthdp.schema.rule_answers import (
     COMPARED,
@@ -152,32 +159,47 @@ def all_rules(opened: OpenProject) -> list[tuple[str, Any]]:
     return rules
 
 
-def changed_rules(opened: OpenProject, change: str) -> tuple[list[tuple[str, Any]], Any]:
-    """The rules after a change, such as ``remove-0`` by the place of a rule in `all_rules`, and the
-    rule that a distance is to say: that of ``distance-0``, or of ``apart-0`` in `dates_apart`.
+def change_rules(opened: OpenProject, content: Any, change: str) -> None:
+    """Write a content after a change of its rules, such as ``remove-0`` by the place of a rule in
+    `all_rules`. A distance says the rule of ``distance-0``, or of ``apart-0`` in `dates_apart`;
+    ``back-0`` takes one back, by its place in `relatives`: what it took the place of is back.
 
-    Raises `ProjectError` if there is nothing to be changed so.
+    Raises `ProjectError` if there is nothing to be changed so, and as `save_rules` does.
     """
     rules, (what, _, number) = all_rules(opened), change.partition("-")
     apart = [("", rule) for rule in dates_apart(opened).values()]
-    listed = {"remove": rules, "distance": rules, "apart": apart}.get(what, [])
-    if not (number.isascii() and number.isdigit() and int(number) < len(listed)):
+    measured = relatives(opened)
+    n_listed = {
+        "remove": len(rules),
+        "distance": len(rules),
+        "apart": len(apart),
+        "back": len(measured),
+    }.get(what, 0)
+    if not (number.isascii() and number.isdigit() and int(number) < n_listed):
         raise ProjectError("action", f"{change!r} is no change of a rule; choose one that is there")
     place = int(number)
     if what == "remove":
-        return [*rules[:place], *rules[place + 1 :]], None
-    return [*rules, *(apart[place : place + 1] if what == "apart" else ())], listed[place][1]
+        save_rules(opened, content, [*rules[:place], *rules[place + 1 :]])
+    elif what == "back":
+        tables, (table, name, _, _) = kinds_of(opened), measured[place]
+        tables[table][name], former = before_distance(opened, table, name, tables[table][name])
+        rules += [("", rule) for rule in former if ("", rule) not in rules]
+        save_rules(opened, content, rules, kinds=tables)
+    else:
+        added = apart[place : place + 1] if what == "apart" else []
+        taken = (added or rules[place:])[0][1]
+        save_rules(opened, content, [*rules, *added], taken=taken)
 
 
 def save_rules(
-    opened: OpenProject, content: Any, rules: Sequence[tuple[str, Any]], *, taken: Any = None
+    opened: OpenProject, content: Any, rules: Sequence[tuple[str, Any]], **changed: Any
 ) -> None:
-    """Write a content with rules, each with the linked table that it is a limit of, else ''; raises
-    what refuses them, as `save_checked` does.
+    """Write a content with rules, each with the linked table that it is a limit of, else '', and what
+    is ``changed`` besides; raises what refuses them, as `save_checked` does.
     """
     if opened.project.is_linked:
         content = with_limits(content, rules)
-    save_checked(opened, content, [rule for table, rule in rules if not table], taken=taken)
+    save_checked(opened, content, [rule for table, rule in rules if not table], **changed)
 
 
 def with_limits(content: Mapping[str, Any], rules: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -208,7 +230,7 @@ def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
     ways = list[tuple[str, str]]()
     for table, kinds in kinds_of(opened).items():
         fields = {name: kind for name, kind in kinds.items() if isinstance(kind, Mapping)}
-        measured = {name: (kind.get(OWN) or {}).get(RELATIVE) for name, kind in fields.items()}
+        measured = {name: relative_to(kind) for name, kind in fields.items()}
         types = {name: fields[name]["type"] if name in fields else kinds[name] for name in kinds}
         for moment in ("date", "datetime"):
             for pair in pairwise(name for name, type_ in types.items() if type_ == moment):
@@ -222,8 +244,13 @@ def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
     return {way: rule for way, rule in rules.items() if {*way} not in ruled}
 
 
-def relatives(opened: OpenProject) -> list[tuple[str, str]]:
-    """The columns that are measured by their distance from another, with that one."""
-    kinds = [each for table in kinds_of(opened).values() for each in table.items()]
-    owns = [(name, kind.get(OWN) or {}) for name, kind in kinds if isinstance(kind, Mapping)]
-    return [(name, own[RELATIVE]) for name, own in owns if RELATIVE in own]
+def relatives(opened: OpenProject) -> list[tuple[str, str, str, str]]:
+    """The columns that are measured by their distance from another: the table, the name, that other
+    one, and the type.
+    """
+    return [
+        (table, name, lower, kind["type"])
+        for table, kinds in kinds_of(opened).items()
+        for name, kind in kinds.items()
+        if isinstance(kind, Mapping) and (lower := relative_to(kind))
+    ]

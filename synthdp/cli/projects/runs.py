@@ -9,6 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from synthdp.cli.planning.run_script import run_script
 from synthdp.cli.projects.commands import PAGE, output_of, run_words, words_of
+from synthdp.cli.projects.former import FORMER
 from synthdp.cli.projects.places import rows_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, PRIVATE, PROJECT, PUBLISH, OpenProject
 from synthdp.cli.shared.jobs import DONE, FAILED, Job
@@ -127,7 +128,7 @@ def project_archive(opened: OpenProject) -> bytes:
     """The project for a colleague: what was said and declared, without the table."""
     held, folder = BytesIO(), opened.path
     with ZipFile(held, "w") as archive:
-        for name in (PROJECT, KINDS, PACKAGE):
+        for name in (PROJECT, KINDS, PACKAGE, FORMER):
             if (folder / name).exists():
                 archive.writestr(ZipInfo(f"{folder.name}/{name}"), (folder / name).read_bytes())
     return held.getvalue()

@@ -9,6 +9,7 @@ from synthdp.cli.projects.declared import (
     checked,
     content_of,
     kinds_of,
+    persons_said,
     rows_of_persons,
     rules_of,
     save_content,
@@ -18,7 +19,7 @@ from synthdp.cli.projects.links import asked_of_links, with_links_said
 from synthdp.cli.projects.rules import (
     all_rules,
     asked_of_rule,
-    changed_rules,
+    change_rules,
     columns_of,
     dates_apart,
     distance_of,
@@ -40,13 +41,10 @@ UNITS = ("several", "unit", "max_rows", "order")
 
 def people_view(visit: Visit) -> dict[str, Any]:
     """Who is protected, and the rules; what was typed and not saved yet stays typed."""
-    project, content = visit.project, content_of(visit.opened)
+    content = content_of(visit.opened)
     with suppress(SynthdpError):
         content = _typed(visit)
     tables, words = content.get("resources", ()), visit.texts.words("rule")
-    said = {"several": "yes" if project.unit else "no", "unit": project.unit}
-    said |= {"max_rows": f"{project.max_rows}" if project.unit else "", "order": project.order}
-    said |= _typed_units(visit)
     columns, n_cases = columns_of(visit.opened), visit.whole("cases", usual=2)
     about = [("rule", visit.text("rule")), *(("column", name) for name in visit.texts_of("column"))]
     turned = [] if visit.text("turned") else [("turned", "1")]
@@ -66,7 +64,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "turned": f"/people?{urlencode([*about, *turned])}#new",
         "tables": asked_of_links(visit.opened, content, visit.answers),
         "root": (content.get(OWN) or {}).get("root") or "",
-        "said": said,
+        "said": persons_said(visit.opened) | _typed_units(visit),
         "is_typed": "several" in visit.form or "root" in visit.form,
         "picture": tables_below(tables),
         "problem": checked(visit.opened)[1],
@@ -83,10 +81,9 @@ def save_people(visit: Visit) -> str:
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
     if visit.action == "add":
         said = rule_said(visit.opened, visit.text("rule"), _columns(visit), visit.answers)
-        rules, taken = [*all_rules(visit.opened), said], None
+        save_rules(visit.saved().opened, _typed(visit), [*all_rules(visit.opened), said])
     else:
-        rules, taken = changed_rules(visit.opened, visit.action)
-    save_rules(visit.saved().opened, _typed(visit), rules, taken=taken)
+        change_rules(visit.saved().opened, _typed(visit), visit.action)
     return f"/people?{urlencode(_typed_units(visit))}#rules"
 
 

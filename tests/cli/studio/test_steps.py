@@ -34,6 +34,7 @@ pytest.importorskip("httpx2")
 
 ROWS = "".join(f"{'AB'[n % 2]};{n % 60};{n % 7},5;k.A.\n" for n in range(500))
 TABLE = "Ort;Alter;Größe;Bemerkung\n" + ROWS
+DATES = {"kind": "date", "format": "dd.mm.yyyy", "minimum": "01.01.2023", "maximum": "31.12.2025"}
 
 
 @pytest.fixture
@@ -337,6 +338,66 @@ def test_each_pair_of_neighbouring_dates_can_be_put_in_order_by_a_click(client, 
     assert "constraints" not in saved["synthdp"]
     assert posted(client, "/people", action="apart-0").status_code == 422
     assert posted(client, "/people", action="go_on", several="no").headers["location"] == "/budget"
+
+
+@pytest.fixture
+def dated(client, place):
+    """A table of two dates, with bounds, of which the later one can be measured from the other."""
+    (place / "Fälle.csv").write_text("Schaden;Meldung\n", "utf-8")
+    posted(client, "/table", action="choose", table="Fälle.csv")
+    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
+    posted(client, "/table", action="dialect", **given)
+    kinds = {f"c0-{n}.{name}": text for n in (0, 1) for name, text in DATES.items()}
+    posted(client, "/columns", action="go_on", **kinds)
+    return client
+
+
+def put_in_order(client, place):
+    client.get("/people?language=en")
+    ways = re.findall(r'value="(apart-[0-9]+)">\s*(.*?)</button>', client.get("/people").text)
+    taken = next(id_ for id_, way in ways if unescape(way).startswith("“Meldung” is never"))
+    assert posted(client, "/people", action=taken).status_code == 303
+    assert kinds_in(place)["Meldung"]["synthdp"] == {"relative_to": "Schaden", "minimum": 0}
+
+
+def sent_columns(client, **typed):
+    form = form_with(client.get("/columns").text, "c0-1.kind")
+    held = {name: text for name, text in form.items() if name.startswith("c0-")}
+    assert posted(client, "/columns", action="save", **held | typed).status_code == 303
+
+
+def test_a_distance_is_taken_back_with_what_was_declared_before(dated, place):
+    before = kinds_in(place)
+    put_in_order(dated, place)
+    assert "“Meldung” is measured as days since “Schaden”." in unescape(dated.get("/people").text)
+    assert posted(dated, "/people", action="back-1").status_code == 422
+    assert posted(dated, "/people", action="back-0").status_code == 303
+    assert kinds_in(place) == before
+
+
+def test_a_distance_that_a_rule_became_is_a_rule_again(dated, place):
+    rule = {"rule": "check", "column": ["Schaden", "Meldung"], "compared": "<="}
+    posted(dated, "/people", action="add", **rule, **{"0.side": "left", "1.side": "right"})
+    before = kinds_in(place)
+    assert before["synthdp"]["constraints"] == [{"check": "Schaden <= Meldung"}]
+    posted(dated, "/people", action="distance-0")
+    assert "constraints" not in kinds_in(place)["synthdp"]
+    posted(dated, "/people", action="back-0")
+    assert kinds_in(place) == before
+
+
+def test_a_distance_that_step_2_takes_back_leaves_none_of_its_bounds(dated, place):
+    before = kinds_in(place)
+    put_in_order(dated, place)
+    sent_columns(dated, **{"c0-1.relative_to": ""})
+    assert kinds_in(place) == before
+    put_in_order(dated, place)
+    sent_columns(dated, **{"c0-1.relative_to": "", "c0-1.minimum": "01.02.2024"})
+    assert kinds_in(place)["Meldung"]["constraints"] == {"minimum": "01.02.2024"}
+    put_in_order(dated, place)
+    (place / "people.studio/former.json").unlink()  # a project that kept nothing
+    sent_columns(dated, **{"c0-1.relative_to": ""})
+    assert "constraints" not in kinds_in(place)["Meldung"]
 
 
 def test_a_rule_that_a_distance_says_goes_when_the_distance_is_declared(client, place):
