@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Mapping
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -57,6 +58,20 @@ def spent(opened: OpenProject) -> float:
     jobs = (opened.job(f"run-{number + 1}") for number in range(opened.project.run))
     began = [job.arguments for job in jobs if job.state != FAILED or job.progress.charges]
     return sum(float(each[each.index("--epsilon") + 1]) for each in began if "--epsilon" in each)
+
+
+def protected(opened: OpenProject, *, of_run: bool = False) -> dict[str, Any]:
+    """Whom epsilon protects: ``by`` whose rows (``row``, ``person``, of linked tables ``root``), at
+    most how many rows ``most`` of a person, told apart by ``unit``; as chosen, or ``of_run``.
+    """
+    project, words = opened.project, opened.run.arguments
+    if project.is_linked:
+        return {"by": "root"}
+    unit, most = project.unit, project.max_rows
+    if of_run:
+        said = dict(pairwise(words))
+        unit, most = said.get("--unit", ""), int(said.get("--max-rows-per-unit", 1))
+    return {"by": "person", "unit": unit, "most": most} if unit else {"by": "row"}
 
 
 def published(opened: OpenProject) -> Path:

@@ -8,6 +8,7 @@ from synthdp.cli.projects.columns import places_of
 from synthdp.cli.projects.commands import budget_in, budgets_in, new_budget
 from synthdp.cli.projects.expected import check_spending, expected, left_below, usual_delta
 from synthdp.cli.projects.project import OpenProject
+from synthdp.cli.projects.runs import protected
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 
@@ -24,7 +25,8 @@ def budget_view(visit: Visit) -> dict[str, Any]:
     chosen |= {"epsilon": number(project.epsilon or USUAL_EPSILON)}
     chosen |= {name: visit.text(name) for name in chosen if name in visit.form}
     budgets = {name: budget_in(visit.opened, name) for name in budgets_in(visit.opened)}
-    return {"chosen": chosen, "budgets": budgets, **expected_view(visit)}
+    chosen = {"chosen": chosen, "budgets": budgets, "protected": protected(visit.opened)}
+    return chosen | expected_view(visit)
 
 
 def expected_view(visit: Visit) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from synthdp.schema.keys import OWN
 from synthdp.schema.rule_answers import FORMS
 
 UNITS = ("several", "unit", "max_rows", "order")
-"""What is asked of persons; it is not saved with a rule, but stays typed."""
+"""What is asked of persons; what is not complete stays typed."""
 
 
 def people_view(visit: Visit) -> dict[str, Any]:
@@ -79,12 +79,15 @@ def save_people(visit: Visit) -> str:
         others = [each for each in visit.form if each not in ("key", "version", "action", "cases")]
         kept = [(name, text) for name in others for text in visit.texts_of(name)]
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
+    units, typed = dict[str, Any](), _typed_units(visit)
+    with suppress(SynthdpError):  # what is not complete yet stays typed
+        units = _units(visit) if typed else {}
     if visit.action == "add":
         said = rule_said(visit.opened, visit.text("rule"), _columns(visit), visit.answers)
-        save_rules(visit.saved().opened, _typed(visit), [*all_rules(visit.opened), said])
+        save_rules(visit.saved(**units).opened, _typed(visit), [*all_rules(visit.opened), said])
     else:
-        change_rules(visit.saved().opened, _typed(visit), visit.action)
-    return f"/people?{urlencode(_typed_units(visit))}#rules"
+        change_rules(visit.saved(**units).opened, _typed(visit), visit.action)
+    return f"/people?{urlencode({} if units else typed)}#rules"
 
 
 def _columns(visit: Visit) -> list[str]:
@@ -103,14 +106,16 @@ def _typed(visit: Visit) -> Any:
     return with_links_said(visit.opened, visit.answers) if is_sent else content_of(visit.opened)
 
 
+def _units(visit: Visit) -> dict[str, Any]:
+    """What is said of persons; raises `SynthdpError` if it is not complete."""
+    if visit.project.is_linked or visit.text("several") != "yes":
+        return {} if visit.project.is_linked else {"unit": "", "order": "", "max_rows": 1}
+    unit, most, order = visit.text("unit"), visit.whole("max_rows"), visit.text("order")
+    return rows_of_persons(visit.opened, unit=unit, max_rows=most, order=order)
+
+
 def _save_units(visit: Visit) -> str:
-    changed: dict[str, Any] = {}
-    if not visit.project.is_linked and visit.text("several") == "yes":
-        unit, most, order = visit.text("unit"), visit.whole("max_rows"), visit.text("order")
-        changed = rows_of_persons(visit.opened, unit=unit, max_rows=most, order=order)
-    elif not visit.project.is_linked:
-        changed = {"unit": "", "order": "", "max_rows": 1}
-    visit = visit.saved(**changed)
+    visit = visit.saved(**_units(visit))
     if "root" in visit.form:
         save_content(visit.opened, _typed(visit))
     save_kinds(visit.opened, kinds_of(visit.opened), rules_of(visit.opened))

@@ -6,24 +6,11 @@ import re
 from contextlib import suppress
 from typing import Any
 
+from synthdp.cli.projects import runs
 from synthdp.cli.projects.columns import columns_named
 from synthdp.cli.projects.commands import budget_in, report_words
 from synthdp.cli.projects.mending import MENDED_IN, quoted, subjects
 from synthdp.cli.projects.project import DATABASE, PRIVATE, PUBLISH
-from synthdp.cli.projects.runs import (
-    PAGES,
-    begin,
-    certify,
-    first_synthetic_rows,
-    go_on_anyway,
-    is_changed,
-    page_path,
-    published,
-    published_files,
-    script_text,
-    shell_text,
-    spent,
-)
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import ParameterError
@@ -51,12 +38,13 @@ def run_view(visit: Visit) -> dict[str, Any]:
         "result": result,
         "pair": _pair(visit, f"{result.get('guarantee', '')}"),
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
-        "spent": spent(visit.opened),
+        "spent": runs.spent(visit.opened),
+        "protected": runs.protected(visit.opened, of_run=state == DONE),
         "left": budget_in(visit.opened, visit.project.budget).get("left"),
         "error_columns": columns_named(visit.opened, quoted(progress.error)),
         "mended": MENDED_IN.get(progress.code, ""),
         "is_stopped": progress.code == _STOPPED,
-        "is_mended": state == FAILED and is_changed(visit.opened),
+        "is_mended": state == FAILED and runs.is_changed(visit.opened),
         "ended": visit.opened.ended,
     }
 
@@ -72,17 +60,17 @@ def save_run(visit: Visit) -> str:
     elif visit.action == "resume" and state in (PAUSED, FAILED):
         visit.run.start(visit.run.arguments)
     elif visit.action == "anyway" and state == FAILED:
-        go_on_anyway(visit.run)
+        runs.go_on_anyway(visit.run)
     elif visit.action == "start" and state not in (NEW, RUNNING):
         raise visit.refusal("run")
     elif visit.action in ("start", "again") and state != RUNNING:  # else another page was faster
-        begin(visit.saved(run=visit.project.run + 1).opened)
+        runs.begin(visit.saved(run=visit.project.run + 1).opened)
     return "/run"
 
 
 def is_outdated(visit: Visit) -> bool:
     """Whether there is a result of what was declared before it was changed."""
-    return visit.run.state == DONE and is_changed(visit.opened)
+    return visit.run.state == DONE and runs.is_changed(visit.opened)
 
 
 def _pair(visit: Visit, guarantee: str) -> str:
@@ -95,11 +83,11 @@ def _pair(visit: Visit, guarantee: str) -> str:
 def look_view(visit: Visit) -> dict[str, Any]:
     """The pages that are there, or are being made."""
     visit, tab = visit.of_release(), PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
-    job, has_page = _maker(visit, tab), page_path(visit.opened, tab).exists()
+    job, has_page = _maker(visit, tab), runs.page_path(visit.opened, tab).exists()
     return {
         "ended": visit.opened.ended,
         "release": visit.project.run,
-        "tables": first_synthetic_rows(visit.opened) if tab == PUBLISH else {},
+        "tables": runs.first_synthetic_rows(visit.opened) if tab == PUBLISH else {},
         "tab": tab,
         "has_page": has_page,
         "is_being_made": job.state == RUNNING and not has_page,
@@ -114,9 +102,9 @@ def save_look(visit: Visit) -> str:
         visit.saved(walked=6)
         return "/take"
     visit, tab = visit.of_release(), visit.text("tab")
-    if tab not in PAGES or visit.run.state != DONE:
+    if tab not in runs.PAGES or visit.run.state != DONE:
         raise visit.refusal("release")
-    page_path(visit.opened, tab).parent.mkdir(parents=True, exist_ok=True)
+    runs.page_path(visit.opened, tab).parent.mkdir(parents=True, exist_ok=True)
     _maker(visit, tab).start(report_words(visit.opened, tab))
     return f"/look?tab={tab}&run={visit.project.run}"
 
@@ -128,14 +116,16 @@ def _maker(visit: Visit, tab: str) -> Job:
 def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
     opened, script = visit.of_release().opened, ""
-    certify(opened)
+    runs.certify(opened)
     with suppress(ParameterError):  # of a run of another version
-        script = script_text(opened)
+        script = runs.script_text(opened)
     return {
         "ended": opened.ended,
         "release": opened.project.run,
-        "files": sorted(published_files(opened), key=lambda name: not name.startswith(_TABLES)),
-        "folder": str(published(opened).resolve()),
-        "shell": shell_text(opened),
+        "files": sorted(
+            runs.published_files(opened), key=lambda name: not name.startswith(_TABLES)
+        ),
+        "folder": str(runs.published(opened).resolve()),
+        "shell": runs.shell_text(opened),
         "script": script,
     }

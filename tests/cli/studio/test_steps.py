@@ -479,27 +479,44 @@ def test_a_change_of_a_rule_that_is_not_there_changes_nothing(client, place, act
     assert (place / "people.studio/kinds.json").read_bytes() == kinds
 
 
-def test_what_is_typed_of_persons_goes_along_with_rules(client, place):
+@pytest.mark.parametrize("most", ["5", ""])
+def test_what_is_typed_of_persons_is_saved_with_rules_or_stays_typed(client, place, most):
     declared(client)
-    typed = {"several": "yes", "unit": "Bemerkung", "max_rows": "5", "order": "Alter"}
+    typed = {"several": "yes", "unit": "Bemerkung", "max_rows": most, "order": "Alter"}
     rule = {"rule": "check", "column": ["Alter", "Größe"], "compared": ">="}
     rule |= {"0.side": "left", "1.side": "right"}
     asked = {name: rule[name] for name in ("rule", "column")}
     built = client.get("/people", params=asked | typed)
     added = posted(client, "/people", action="add", **rule, **typed)
     assert added.status_code == 303, added.text
+    project = json.loads((place / "people.studio" / "project.json").read_text())
+    said = (project["unit"], project["max_rows"], project["order"])
+    assert said == (("Bemerkung", 5, "Alter") if most else ("", 1, ""))
     removed = posted(client, "/people", action="remove-0", **typed)
-    pages = [built, *(client.get(each.headers["location"]) for each in (added, removed))]
-    pages += [posted(client, "/people", action="add", **typed)]  # refused
-    pages += [posted(client, "/people", action="go_on", **typed | {"max_rows": "5 or so"})]
-    for page, most in zip(pages, ("5", "5", "5", "5", "5 or so"), strict=True):
+    saved = [client.get(each.headers["location"]) for each in (added, removed)]
+    unsaved = [built, posted(client, "/people", action="add", **typed)]  # refused
+    unsaved += [posted(client, "/people", action="go_on", **typed | {"max_rows": "5 or so"})]
+    for page, shown_most in zip([*saved, *unsaved], [most] * 4 + ["5 or so"], strict=True):
         shown = form_with(page.text, "several")
-        assert (shown["several"], shown["max_rows"]) == ("yes", most)
+        assert (shown["several"], shown["max_rows"]) == ("yes", shown_most)
         assert shown["unit"] == "Bemerkung"
         assert shown["order"] == "Alter"
-        assert "data-typed" in page.text  # and is not left without a word
-    assert "data-typed" not in client.get("/people").text
-    assert json.loads((place / "people.studio" / "project.json").read_text())["unit"] == ""
+        # and is not left without a word
+        assert ("data-typed" in page.text) == (page not in saved or not most)
+    assert form_with(client.get("/people").text, "several")["max_rows"] == (most if most else "")
+
+
+def test_whom_epsilon_protects_is_said_where_it_is_chosen(client):
+    declared(client)
+    posted(client, "/people", action="go_on", several="no")
+    assert "Epsilon protects one row." in client.get("/budget").text
+    typed = {"several": "yes", "unit": "Bemerkung", "max_rows": "5"}
+    posted(client, "/people", action="go_on", **typed)
+    whom = "Epsilon protects a person with at most 5 rows, by “Bemerkung”."
+    assert whom in client.get("/budget").text
+    sent = {"rows": "500", "epsilon": "20", "delta": "1e-6", "budget": ""}
+    posted(client, "/budget", action="go_on", **sent)
+    assert whom in client.get("/run").text
 
 
 def test_what_a_budget_gives_before_it_is_saved(client):
@@ -1361,6 +1378,7 @@ def test_rows_of_a_person_in_their_order(tmp_path):
     posted(client, "/run", action="start")
     page = finished(client, studio)
     assert 'data-state="done"' in page, page
+    assert "Epsilon protects a person with at most 3 rows, by “person”." in page
 
 
 def test_the_studio_is_written_openly_and_does_not_grow():
