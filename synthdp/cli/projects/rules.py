@@ -159,14 +159,19 @@ def all_rules(opened: OpenProject) -> list[tuple[str, Any]]:
     return rules
 
 
-def change_rules(opened: OpenProject, content: Any, change: str) -> None:
-    """Write a content after a change of its rules, such as ``remove-0`` by the place of a rule in
-    `all_rules`. A distance says the rule of ``distance-0``, or of ``apart-0`` in `dates_apart`;
+def change_rules(
+    opened: OpenProject, content: Any, change: str, *, added: Sequence[tuple[str, Any]] = ()
+) -> None:
+    """Write a content with rules that are ``added``, else after a change, such as ``remove-0`` by
+    the place of a rule in `all_rules`. A distance says the rule of ``distance-0``, or of ``apart-0`` in `dates_apart`;
     ``back-0`` takes one back, by its place in `relatives`: what it took the place of is back.
 
     Raises `ProjectError` if there is nothing to be changed so, and as `save_rules` does.
     """
     rules, (what, _, number) = all_rules(opened), change.partition("-")
+    if added:
+        save_rules(opened, content, [*rules, *added])
+        return
     apart = [("", rule) for rule in dates_apart(opened).values()]
     measured = relatives(opened)
     n_listed = {
@@ -186,9 +191,9 @@ def change_rules(opened: OpenProject, content: Any, change: str) -> None:
         rules += [("", rule) for rule in former if ("", rule) not in rules]
         save_rules(opened, content, rules, kinds=tables)
     else:
-        added = apart[place : place + 1] if what == "apart" else []
-        taken = (added or rules[place:])[0][1]
-        save_rules(opened, content, [*rules, *added], taken=taken)
+        first = apart[place : place + 1] if what == "apart" else []
+        taken = (first or rules[place:])[0][1]
+        save_rules(opened, content, [*rules, *first], taken=taken)
 
 
 def save_rules(

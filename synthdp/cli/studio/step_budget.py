@@ -74,7 +74,9 @@ def _view_row(visit: Visit, said: Mapping[str, Any], families: int) -> list[str]
 
 
 def save_budget(visit: Visit) -> str:
-    """Choose what is spent, and make a budget file for the population if asked to."""
+    """Choose what is spent, make a budget file for the population if asked to, and go where the
+    button that was pressed leads: on, or to a column such as ``columns#c0-2.levels``.
+    """
     project, creates = _typed(visit).project, visit.action == "create"
     epsilon, delta = visit.number("epsilon"), visit.number("delta") or usual_delta(project.rows)
     check_spending(_typed(visit).changed(rows=visit.whole("rows"), epsilon=epsilon))
@@ -84,7 +86,8 @@ def save_budget(visit: Visit) -> str:
     visit = visit.saved(rows=project.rows, epsilon=epsilon, delta=delta, note=note)
     budget = _created(visit) if creates else project.budget
     visit.saved(budget=budget, walked=4 if goes_on else 3)
-    return "/run" if goes_on else "/budget#charged"
+    to_column = f"/{visit.action}" if visit.action.startswith("columns#") else ""
+    return to_column or ("/run" if goes_on else "/budget#charged")
 
 
 def _created(visit: Visit) -> str:

@@ -4,6 +4,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
+from synthdp.cli.projects import rules
 from synthdp.cli.projects.declared import (
     check,
     checked,
@@ -16,17 +17,6 @@ from synthdp.cli.projects.declared import (
     save_kinds,
 )
 from synthdp.cli.projects.links import asked_of_links, with_links_said
-from synthdp.cli.projects.rules import (
-    all_rules,
-    asked_of_rule,
-    change_rules,
-    columns_of,
-    dates_apart,
-    distance_of,
-    relatives,
-    rule_said,
-    save_rules,
-)
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.described_links import tables_below
@@ -45,7 +35,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
     with suppress(SynthdpError):
         content = _typed(visit)
     tables, words = content.get("resources", ()), visit.texts.words("rule")
-    columns, n_cases = columns_of(visit.opened), visit.whole("cases", usual=2)
+    columns, n_cases = rules.columns_of(visit.opened), visit.whole("cases", usual=2)
     about = [("rule", visit.text("rule")), *(("column", name) for name in visit.texts_of("column"))]
     turned = [] if visit.text("turned") else [("turned", "1")]
     return {
@@ -53,12 +43,12 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "others": [each for each in columns if each.startswith(OTHER)],
         "forms": FORMS if tables else FORMS[:-1],
         "rules": [
-            (rule_text(rule, words), distance_of(visit.opened, rule))
-            for _, rule in all_rules(visit.opened)
+            (rule_text(rule, words), rules.distance_of(visit.opened, rule))
+            for _, rule in rules.all_rules(visit.opened)
         ],
-        "apart": dates_apart(visit.opened),
-        "relatives": relatives(visit.opened),
-        "builder": asked_of_rule(
+        "apart": rules.dates_apart(visit.opened),
+        "relatives": rules.relatives(visit.opened),
+        "builder": rules.asked_of_rule(
             visit.opened, visit.text("rule"), _columns(visit), visit.answers, n_cases=n_cases
         ),
         "turned": f"/people?{urlencode([*about, *turned])}#new",
@@ -82,11 +72,9 @@ def save_people(visit: Visit) -> str:
     units, typed = dict[str, Any](), _typed_units(visit)
     with suppress(SynthdpError):  # what is not complete yet stays typed
         units = _units(visit) if typed else {}
-    if visit.action == "add":
-        said = rule_said(visit.opened, visit.text("rule"), _columns(visit), visit.answers)
-        save_rules(visit.saved(**units).opened, _typed(visit), [*all_rules(visit.opened), said])
-    else:
-        change_rules(visit.saved(**units).opened, _typed(visit), visit.action)
+    answered = (visit.text("rule"), _columns(visit), visit.answers)
+    said = [rules.rule_said(visit.opened, *answered)] if visit.action == "add" else []
+    rules.change_rules(visit.saved(**units).opened, _typed(visit), visit.action, added=said)
     return f"/people?{urlencode({} if units else typed)}#rules"
 
 

@@ -506,6 +506,20 @@ def test_what_is_typed_of_persons_is_saved_with_rules_or_stays_typed(client, pla
     assert form_with(client.get("/people").text, "several")["max_rows"] == (most if most else "")
 
 
+def test_what_is_typed_of_a_budget_is_saved_on_the_way_to_a_column(client, place):
+    declared(client, **{"c0-0.levels": ""})
+    posted(client, "/people", action="go_on", several="no")
+    sent = {"rows": "3.000", "epsilon": "0,5", "delta": "", "budget": "", "note": "a"}
+    key = key_and_version(client.get("/budget").text)
+    said = client.post("/budget/expected", data=key | sent).text
+    ways = re.findall('name="action" value="(.*?)"', said)
+    assert ways == ["columns#c0-0.levels"]
+    assert posted(client, "/budget", action=ways[0], **sent).headers["location"] == f"/{ways[0]}"
+    project = json.loads((place / "people.studio" / "project.json").read_text())
+    assert (project["rows"], project["epsilon"], project["note"]) == (3000, 0.5, "a")
+    assert form_with(client.get("/budget").text, "rows")["rows"] == "3000"
+
+
 def test_whom_epsilon_protects_is_said_where_it_is_chosen(client):
     declared(client)
     posted(client, "/people", action="go_on", several="no")
@@ -756,7 +770,7 @@ def test_step_four_says_when_a_learnt_column_ends_as_one_word(client):
     key = key_and_version(client.get("/budget").text)
     few = client.post("/budget/expected", data=key | {"rows": "60", "epsilon": "0,1"}).text
     assert "No level is frequent enough to be learnt" in few
-    assert 'href="/columns#c0-0.levels"' in few
+    assert 'value="columns#c0-0.levels"' in few
     many = client.post("/budget/expected", data=key | {"rows": "90000", "epsilon": "1"}).text
     assert re.search(r"more than about \d+ equally frequent levels", many)
 
