@@ -25,6 +25,9 @@ from synthdp.schema.keys import OWN
 PAGES = {PUBLISH: PAGE, PRIVATE: "report.html"}
 """The page of a release that may go out, and the one that may not."""
 
+HIDES = 0.05
+"""The standard deviation of an error from which on noise may hide it."""
+
 ANYWAY = "--anyway"
 """What tells a run to go on though nearly nothing of a column can be read."""
 
@@ -72,6 +75,15 @@ def protected(opened: OpenProject, *, of_run: bool = False) -> dict[str, Any]:
         said = dict(pairwise(words))
         unit, most = said.get("--unit", ""), int(said.get("--max-rows-per-unit", 1))
     return {"by": "person", "unit": unit, "most": most} if unit else {"by": "row"}
+
+
+def is_hidden(measured: Mapping[str, float]) -> bool:
+    """Whether noise hides an error of a result: it may be many times what was measured.
+
+    >>> is_hidden({"error": 0.0, "stddev": 0.07}), is_hidden({"error": 0.001, "stddev": 0.002})
+    (True, False)
+    """
+    return measured["stddev"] > max(measured["error"], HIDES)
 
 
 def published(opened: OpenProject) -> Path:

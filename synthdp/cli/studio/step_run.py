@@ -36,6 +36,7 @@ def run_view(visit: Visit) -> dict[str, Any]:
             for each in subjects(result.get("cautions", ()))
         ],
         "result": result,
+        "is_hidden": runs.is_hidden,
         "pair": _pair(visit, f"{result.get('guarantee', '')}"),
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "spent": runs.spent(visit.opened),

@@ -925,6 +925,17 @@ def made_run(place, number=1, **result):
     (folder / "publish" / "certificate.html").write_text("as it was made")
 
 
+def test_an_error_that_noise_hides_is_not_said_to_be_none(client, place):
+    budgeted(client)
+    clear = {"error": 0.02, "stddev": 0.001}
+    made_run(place, quality={"columns": {"error": 0.0, "stddev": 0.07}, "pairs": clear})
+    page = " ".join(studio_client(place)[0].get("/run").text.split())
+    assert '<p class="banner unstated"> How many rows are in a wrong place in single' in page
+    assert "is too noisy to tell (± 14)." in page
+    assert "In two columns together: 2 % (± 0.2)." in page
+    assert page.count("unstated") == 1
+
+
 def test_a_caution_says_how_many_and_leads_to_the_field_that_mends_it(client, place):
     budgeted(client)
     unread = (
