@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import log10
 from typing import Literal, final
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.workload import MAX_DEFAULT_CELLS
-from synthdp.inference.engines.direct import DirectEngine
 from synthdp.learning.budgets import is_gaussian, takes_thresholds
 from synthdp.learning.questions import LearningQuestion
 from synthdp.privacy.private_table import MAX_CELLS
@@ -72,7 +70,6 @@ def schema_findings(
         *_of_pairs(domain, is_open),
         *_of_rules(public),
         *_of_distances(public),
-        *_of_domain(domain, at_most=bool(is_open)),
     ]
     return warnings_first([*findings, *_of_learning(public, domain_share)])
 
@@ -180,23 +177,6 @@ def _of_distances(schema: OpenSchema) -> Iterator[Finding]:
         way_out = f'if they are near each other, give {second!r} "relative_to": "{first}" and bounds of the distance'
         cost = f"{what}, and how far they are apart is known by their bins only"
         yield Finding(severity="note", columns=(first, second), what=cost, way_out=way_out)
-
-
-def _of_domain(domain: Domain, *, at_most: bool) -> Iterator[Finding]:
-    most = DirectEngine.max_cells
-    if domain.size() > most:
-        # Logarithms add up where the product would fill the screen.
-        digits = sum(map(log10, domain.shape))  # the number itself may have thousands of digits
-        about = "at most" if at_most else "about"
-        what = (
-            f"all columns together have {about} 10^{digits:.0f} cells: engine direct takes {most:,}"
-        )
-        yield Finding(
-            severity="note",
-            columns=(),
-            what=what,
-            way_out="use another engine, such as the default",
-        )
 
 
 def _of_learning(schema: OpenSchema, domain_share: float) -> Iterator[Finding]:

@@ -246,8 +246,7 @@ def test_sizes_of_open_columns_are_the_largest_they_may_get():
         "up to 4,000,000 cells, above 1,048,576: left out of the default workload if there are so many"
     )
     assert findings["d",].what == "up to 102 bins, each with noise of its own"
-    together = [finding.what for finding in schema_findings(schema) if not finding.columns]
-    assert together[0].startswith("all columns together have at most 10^9 cells")
+    assert not [finding for finding in findings.values() if "engine" in finding.what]
     assert ("b",) not in findings
     assert [
         f.what
