@@ -164,9 +164,11 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         if name == "table":
             raise
         return _page(visit, "table", error=missing)  # such as a table that is not here
-    said, language = f"{error or ''}", USUAL
-    if isinstance(error, ProjectError):
+    said, language, words = f"{error or ''}", USUAL, ""
+    if isinstance(error, ProjectError):  # which says all in the reader's language
         said, language = visit.texts(f"no.{error.key}", **error.given), visit.texts.language
+    elif error:
+        words = visit.texts.named("error", error_code(error), "")
     view = {
         "step": name,
         "number": number,
@@ -174,7 +176,7 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         "reached": visit.reached,
         "name": visit.studio.path.resolve().name,
         "refused": said,
-        "refused_words": visit.texts.named("error", error_code(error), "") if error else "",
+        "refused_words": words,
         "is_typed": error is not None,
         "problem": "",
         "result": {},

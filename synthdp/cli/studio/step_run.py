@@ -123,9 +123,7 @@ def take_view(visit: Visit) -> dict[str, Any]:
     return {
         "ended": opened.ended,
         "release": opened.project.run,
-        "files": sorted(
-            runs.published_files(opened), key=lambda name: not name.startswith(_TABLES)
-        ),
+        "files": sorted(runs.published_files(opened), key=lambda one: not one.startswith(_TABLES)),
         "folder": str(runs.published(opened).resolve()),
         "shell": runs.shell_text(opened),
         "script": script,

@@ -16,7 +16,14 @@ from string import Formatter
 
 import pytest
 from helpers.paths import ROOT
-from helpers.studio import form_with, key_and_version, messy_export, posted, studio_client
+from helpers.studio import (
+    form_with,
+    key_and_version,
+    messy_export,
+    posted,
+    sent,
+    studio_client,
+)
 
 import synthdp
 from synthdp.cli import ARGUMENTS, CATALOGUES, Job, OpenProject, run_words
@@ -142,6 +149,23 @@ def test_what_is_refused_is_said_beside_the_column_and_stays_typed(client):
     odd = posted(client, "/columns", action="save", **{"c0-0.kind": "integer", "c0-0.more": "{"})
     assert odd.status_code == 422
     assert "Ort" in odd.text
+
+
+def test_a_refusal_is_opened_by_words_that_are_true_of_it(client):
+    declared(client)
+    old = key_and_version(client.get("/people").text)
+    posted(client, "/people", action="go_on", several="no")
+    twice = sent(client, "/people", data=old | {"action": "go_on", "several": "no"})
+    assert "Something was saved in another page meanwhile" in twice.text
+    removed = posted(client, "/people", action="remove-7")
+    typed = posted(client, "/budget", action="save", rows="many", epsilon="1")
+    assert "“many” is no whole number" in unescape(typed.text)
+    for page in (twice, removed, typed):
+        assert page.status_code == 422
+        assert "A number or choice is not possible" not in page.text
+    unread = {"c0-1.kind": "integer", "c0-1.minimum": "1.2.3"}
+    refused = posted(client, "/columns", action="save", **unread)
+    assert "A number or choice is not possible" in refused.text
 
 
 def test_words_for_missing_contradict_a_column_that_is_never_missing(client, place):
