@@ -47,8 +47,8 @@ from synthdp.learning.search_grid import SearchGrid as SearchGrid
 from synthdp.learning.settling import bin_counts as bin_counts
 from synthdp.learning.settling import settled as settled
 from synthdp.learning.support import support_of as support_of
+from synthdp.learning.tails_beyond import passed_bounds as passed_bounds
 from synthdp.learning.tails_beyond import tail_of as tail_of
-from synthdp.learning.tails_beyond import tails_facts as tails_facts
 from synthdp.learning.tails_beyond import with_tails as with_tails
 from synthdp.learning.unused_levels import empty_ends as empty_ends
 from synthdp.learning.unused_levels import levels_without_records as levels_without_records

@@ -123,7 +123,7 @@ class Overshoot:
     def probability(self) -> float:
         """How probable it is that rows lie where no record does, by enough to be harm."""
         density = self.density
-        mirrored = Density(-density.starts[::-1], density.mass[::-1])
+        mirrored = density.mirrored()
         above = self._above(density, self.support.above, self.histogram, 1)
         below = self._above(mirrored, self.support.below, self.histogram.mirrored(), -1)
         noise = self.histogram.stddev

@@ -100,7 +100,7 @@ def with_tails(
     return replace(schema, columns=columns)
 
 
-def tails_facts(schema: Schema, reaching: Schema) -> dict[str, dict[str, object]]:
+def passed_bounds(schema: Schema, reaching: Schema) -> dict[str, dict[str, object]]:
     """Of each column that `with_tails` changed the learnt bounds beyond which values are drawn."""
     facts: dict[str, dict[str, object]] = {}
     for column, wider in zip(schema.columns, reaching.columns, strict=True):
@@ -133,10 +133,10 @@ def _reaching(
     density = Density(*axis.density_by(inside))
     low, high = _limits(column, axis, density)
     upper = tail_of(density, above, held[-1] - inside[-1], high + 1)
-    lower = tail_of(_mirrored(density), below, held[0] - inside[0], 1 - low)
+    lower = tail_of(density.mirrored(), below, held[0] - inside[0], -low)
     wider = density if upper is None else density.with_pieces(upper.starts, upper.mass)
     if lower is not None:
-        lower = _mirrored(lower)
+        lower = lower.mirrored()
         wider = wider.with_pieces(lower.starts, lower.mass)
     return axis if wider is density else axis.reaching(wider.starts, rounded(wider.mass))
 
@@ -153,11 +153,6 @@ def _limits(column: OpenColumn, axis: BinnedColumn, density: Density) -> tuple[i
         low = max(low, 0) if density.starts[0] > 0 else low
         high = min(high, 0) if density.starts[-1] <= 0 else high
     return low, high
-
-
-def _mirrored(density: Density) -> Density:
-    """The same with the axis turned round: point ``i`` becomes ``-i``."""
-    return Density(1 - density.starts[::-1], density.mass[::-1])
 
 
 def tail_of(density: Density, n_records: float, mass: float, stop: int) -> Density | None:

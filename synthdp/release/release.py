@@ -610,9 +610,10 @@ class Release:
         carried: Sequence[LinearMeasurement] = (),
         fitted_to: Sequence[LinearMeasurement] | None = None,
     ) -> Synthesis:
-        statement = self._certificate(schema, model, table.released, table.unread, found)
+        reaching = self.facts.drawn_schema(schema, table.released, table.unread)
+        statement = self._certificate(schema, model, table.released, table.unread, found, reaching)
         return Synthesis(
-            schema=self.facts.drawn_schema(schema, table.released, table.unread),
+            schema=reaching,
             measurements=table.released if fitted_to is None else fitted_to,
             model=model,
             certificate=statement | dict(said),
@@ -628,6 +629,7 @@ class Release:
         measurements: Sequence[LinearMeasurement] = (),
         unread: Mapping[str, UnreadCount] = MappingProxyType({}),
         found: Sequence[str] = (),
+        reaching: Schema | None = None,
     ) -> dict[str, object]:
         # Of bounds that learning left open what was measured since tells more.
         learning = [
@@ -642,6 +644,7 @@ class Release:
             run=self._kept.identity.to_dict(),
             findings=[*self._findings, *filter(None, learning), *found],
             schema=schema,
+            drawn=reaching,
             measurements=measurements,
             unread=unread,
             model=model,

@@ -116,6 +116,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         if schema is not None:
             measured, unread = kept.measurements(schema, schema.with_all_places().domain)
             known = SAVED_KNOWN.load()(facts.known, schema.domain) if facts.known else ()
+        drawn = None if schema is None else facts.drawn_schema(schema, measured, unread)
         certificate = facts.certificate(
             ledger=ledger,
             randomness=SystemRandomness(),
@@ -124,17 +125,18 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
             run=identity.to_dict(),
             findings=findings,
             schema=schema,
+            drawn=drawn,
             measurements=measured,
             unread=unread,
         )
     except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)
-    if schema is not None and measured:
+    if drawn is not None and measured:
         # A model of fewer marginals than planned looks like any other, so that the certificate has
         # to say it.
         certificate |= {"complete": kept.has_ended}
         return Synthesis(
-            schema=facts.drawn_schema(schema, measured, unread),
+            schema=drawn,
             measurements=measured,
             model=None,
             certificate=certificate,

@@ -9,7 +9,7 @@ import pytest
 
 import synthdp
 from synthdp.core import LinearMeasurement
-from synthdp.learning import BeyondCount, Density, UnreadCount, tail_of, tails_facts, with_tails
+from synthdp.learning import BeyondCount, Density, UnreadCount, passed_bounds, tail_of, with_tails
 from synthdp.release import SCHEMA_FILE
 from synthdp.report import certificate_text
 from synthdp.schema import OpenSchema
@@ -84,7 +84,7 @@ def test_one_end_moves_and_the_other_stays():
     wider = with_tails(opened, schema, *told([1900, 5000, 1900], 3 * NOISE, 300.0))
     assert wider["x"].bounds[0] == 20
     assert wider["x"].bounds[1] > 59
-    assert tails_facts(schema, wider) == {"x": {"above": 59}}
+    assert passed_bounds(schema, wider) == {"x": {"above": 59}}
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,10 @@ class Density:
         piece = np.searchsorted(self.starts, starts[:-1], side="right") - 1
         return Density(starts, self.mass[piece] * np.diff(starts) / self.widths[piece])
 
+    def mirrored(self) -> "Density":
+        """The same seen from the other end: what lies above lies below."""
+        return Density(-self.starts[::-1], self.mass[::-1])
+
     def with_pieces(self, starts: Ints, mass: Floats) -> "Density":
         """The same with pieces next to it, from each start to the next."""
         if starts[0] == self.starts[-1]:

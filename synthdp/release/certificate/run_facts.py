@@ -93,6 +93,7 @@ class RunFacts:
         run: Mapping[str, Any],
         findings: Sequence[str] = (),
         schema: Schema | None = None,
+        drawn: Schema | None = None,
         measurements: Sequence[LinearMeasurement] = (),
         unread: Mapping[str, UnreadCount] = MappingProxyType({}),
         model: Model | None = None,
@@ -111,12 +112,13 @@ class RunFacts:
             What learning them found out.
         schema
             The schema with learnt columns closed; None if the run ended before.
+        drawn
+            The same as `drawn_schema` has it; by default the schema itself.
         measurements, model
             What was measured and fitted.
         unread
             Of columns with a place for unread values how many there are.
         """
-        drawn = None if schema is None else self.drawn_schema(schema, measurements, unread)
         opened = self.schema.open_columns
         open_ = [each.name for each in opened if "missing" in each.open_parts]
         without_bounds = [each.name for each in opened if "bounds" in each.open_parts]
@@ -128,7 +130,7 @@ class RunFacts:
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,
-            release=self._stated(engine, learnt, schema, drawn, measurements, model)
+            release=self._stated(engine, learnt, schema, drawn or schema, measurements, model)
             | unread_facts(unread),
             run=run,
             findings=[
@@ -193,7 +195,7 @@ class RunFacts:
         heaped = {name: columns[name].field().get("synthdp", {}).get("heaping") for name in asked}
         return {
             "not_drawn": {name: _texts(columns[name], codes) for name, codes in unused.items()},
-            "tails": import_named(f"{TAILS}:tails_facts")(schema, drawn),
+            "tails": import_named(f"{TAILS}:passed_bounds")(schema, drawn),
             "heaping": {name: shares for name, shares in heaped.items() if shares},
         }
 
