@@ -235,11 +235,12 @@ def draw_attribute(  # noqa: C901
     size = shares.size
     weights = np.empty(size, dtype=np.float32)
     for i in range(uniform.size):
-        weights[:] = shares
+        for v in range(size):
+            weights[v] = shares[v]
         for s in range(cells.shape[0]):
-            factor = factors[cells[s, i]]
+            cell = np.uintp(cells[s, i])
             for v in range(size):
-                weights[v] *= factor[v]
+                weights[v] *= factors[cell, v]
         total = np.float32(0.0)
         for v in range(size):
             total += weights[v]
