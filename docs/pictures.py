@@ -143,6 +143,7 @@ def studio_pictures(folder: Path) -> None:
             person.press("action", "go_on", leads="/people")
             browser.run("document.querySelector('#rules details').open = true")
             photograph("people")
+            person.fill("several", "no")
             person.press("action", "go_on", leads="/budget")
             person.fill("rows", "4000")
             person.fill("epsilon", "2")

@@ -87,6 +87,14 @@ _WEAK = ("", "categorical")
 _NO_ENDS = ("start", "chart", "part", "heart", "cart", "wart", "smart")
 """Ends that only look like one of `_ENDS`."""
 
+_NUMBERED = re.compile(
+    r"(pat|patient|kunde|person|mensch|klient|mandant|proband|bewohner|schüler|studierende|teilnehmer"
+    r"|nutzer|mitglied|mitarbeiter|haushalt|versicherte|versicherungsnehmer|customer|client|subject"
+    r"|member|user|student|employee|participant|household|policyholder)(s|n|en|innen)?"
+    r"[^a-zäöüß]*(id|nr|no|nummer|number|key|kennung|kennziffer)[^a-zäöüß]*"
+)
+"""Names of columns that number persons."""
+
 _RELATED = re.compile(r"\s(?:of|der|des|von|for|für|bei|at)\s")
 
 
@@ -119,6 +127,15 @@ def proposed_kind(name: str) -> str:
     # German says first that it is a remark, and then on what.
     is_remark = "".join(words[:1]).endswith((*_ENDS["ignore"].split(),))
     return "ignore" if is_remark and kind in _WEAK else kind
+
+
+def names_persons(name: str) -> bool:
+    """Whether a column seems to number persons by its name, and they may have several rows.
+
+    >>> [names_persons(each) for each in ("Kundennummer", "Pat.-Nr.", "customer_id", "Fallnummer")]
+    [True, True, True, False]
+    """
+    return proposed_kind(name) == "id" and _NUMBERED.fullmatch(name.lower()) is not None
 
 
 def _kind_of_word(word: str) -> str:

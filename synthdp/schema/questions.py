@@ -33,6 +33,8 @@ LOCALISED = tuple(each for each in GENERATED_KINDS if each != "id")
 
 _REQUIRED = {"never": True, "may be": False}
 """Whether values are missing, and whether one is required."""
+_SERIES, MAX_SERIES = re.compile(r"(.*?)([0-9]+)\s*(?:\.\.\.|…)\s*\1([0-9]+)"), 10_000
+"""Two levels that differ by their numbers, for those and all between, and at most how many."""
 _SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
@@ -46,6 +48,24 @@ def _lines(text: str) -> list[Any]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def listed_levels(text: str) -> list[str]:
+    """The levels that a text lists, a line each; ``...`` stands for the numbers between two.
+
+    >>> listed_levels("SF 1/2\\nSF 0 ... SF 3")
+    ['SF 1/2', 'SF 0', 'SF 1', 'SF 2', 'SF 3']
+    """
+    levels = list[str]()
+    for line in _lines(text):
+        found = _SERIES.fullmatch(line)
+        first, last = (int(found[2]), int(found[3])) if found else (0, 0)
+        if found and first < last < first + MAX_SERIES:
+            wide = len(found[2]) if found[2].startswith("0") else 1
+            levels += [f"{found[1]}{number:0{wide}d}" for number in range(first, last + 1)]
+        else:
+            levels.append(line)
+    return levels
+
+
 def _required(text: str) -> bool:
     if text not in _REQUIRED:
         raise ParameterError(f"required is {text!r}; give one of {', '.join(_REQUIRED)}")
@@ -57,8 +77,8 @@ def _missing(is_required: Any) -> str:
 
 
 def _with_empty(text: str) -> list[Any]:
-    """Words that mean "missing"; an empty cell always does."""
-    return ["", *_lines(text)]
+    """Words that mean "missing", of which the first is written; an empty cell always does."""
+    return [*_lines(text), ""]
 
 
 def _listed(values: Any) -> str:
@@ -106,6 +126,24 @@ def plain_number(text: str, mark: str) -> str:
     return digits.replace(group, "").replace(mark, ".") if is_number else text
 
 
+def pattern_of_example(text: str) -> str:
+    """The pattern of ids that look like an invented one: its last number is counted, with as many
+    digits, and what stands around it stays. A pattern, and a text without a number, are left.
+
+    >>> pattern_of_example("SCH-1000579"), pattern_of_example("P{:04d}/25")
+    ('SCH-{:07d}', 'P{:04d}/25')
+    """
+    found = None if "{" in text or "}" in text else re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", text)
+    return f"{found[1]}{{:0{len(found[2])}d}}{found[3]}" if found else text
+
+
+def _example_of_pattern(pattern: Any) -> str:
+    """The first id by a pattern, if it says the same as that, else the pattern."""
+    found = re.fullmatch(r"([^{}]*)\{:0([0-9]+)d\}([^{}]*)", f"{pattern}")
+    example = f"{found[1]}{1:0{found[2]}d}{found[3]}" if found else ""
+    return example if pattern_of_example(example) == pattern else f"{pattern}"
+
+
 def _json(text: str) -> Any:
     return parse_json(text, "field")
 
@@ -130,7 +168,7 @@ class FieldQuestion(NamedTuple):
 
 
 QUESTIONS = (
-    FieldQuestion("levels", ("constraints", "enum"), ("categorical",), _lines, _listed),
+    FieldQuestion("levels", ("constraints", "enum"), ("categorical",), listed_levels, _listed),
     FieldQuestion("other", ("synthdp", "other"), ("categorical",), is_rare=True),
     FieldQuestion("minimum", ("constraints", "minimum"), _ORDERED, number_or_text),
     FieldQuestion("maximum", ("constraints", "maximum"), _ORDERED, number_or_text),
@@ -139,7 +177,7 @@ QUESTIONS = (
     FieldQuestion("true", ("trueValues",), ("boolean",), _lines, _listed),
     FieldQuestion("false", ("falseValues",), ("boolean",), _lines, _listed),
     FieldQuestion("bbox", ("synthdp", "bbox"), ("geopoint",), _json, json.dumps),
-    FieldQuestion("pattern", ("pattern",), ("id",)),
+    FieldQuestion("pattern", ("pattern",), ("id",), pattern_of_example, _example_of_pattern),
     FieldQuestion("locale", ("locale",), LOCALISED),
     FieldQuestion(
         "required",
@@ -170,7 +208,7 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
     Raises `SynthdpError` if what is written as JSON, or as a number, is none.
 
     >>> kind_of_answers({"kind": "integer", "minimum": "0", "maximum": "", "missing": "99"})
-    {'type': 'integer', 'constraints': {'minimum': 0}, 'missingValues': ['', '99']}
+    {'type': 'integer', 'constraints': {'minimum': 0}, 'missingValues': ['99', '']}
     >>> kind_of_answers({"kind": "boolean", "words": "ja/nein", "required": "may be"})
     {'type': 'boolean', 'trueValues': ['ja'], 'falseValues': ['nein'], 'constraints': {'required': False}}
     """
@@ -192,12 +230,9 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
     for each in QUESTIONS:
         text = answers.get(each.name, "")
         if text and each.place and kind in each.kinds and (is_distance or each.name != "as"):
-            if is_number := each.read is number_or_text and kind in NUMBERS:
-                text = plain_number(text, mark)
-            value = each.read(text) if each.ticked is None else each.ticked
-            if is_number and isinstance(value, str):
-                raise ParameterError(f"{each.name} is {text!r}; give a number, such as 1234{mark}5")
-            _put(field, _place(each, is_distance), value)
+            is_number = each.read is number_or_text and (is_distance or kind in NUMBERS)
+            value = _number(each.name, text, mark) if is_number else each.read(text)
+            _put(field, _place(each, is_distance), value if each.ticked is None else each.ticked)
     if more := answers.get("more", ""):
         _merge(field, _json(more))
     _check_missing(field)
@@ -246,6 +281,14 @@ def declared_levels(kind: Mapping[str, Any] | str | None) -> dict[str, Any]:
 def is_ordered(kind: Mapping[str, Any] | str | None) -> bool:
     """Whether a kind has an order, and so limits in conditions in place of levels."""
     return (kind["type"] if isinstance(kind, Mapping) else kind) in _ORDERED
+
+
+def _number(name: str, text: str, mark: str) -> Any:
+    """The number that is answered, with a decimal mark; bounds of a distance are some, too."""
+    value = number_or_text(plain_number(text, mark))
+    if isinstance(value, str):
+        raise ParameterError(f"{name} is {text!r}; give a number, such as 1234{mark}5")
+    return value
 
 
 def _place(each: FieldQuestion, is_distance: bool) -> tuple[str, ...]:

@@ -31,6 +31,8 @@ class ColumnCheck:
     """How it is read and written."""
     learnt: tuple[str, ...] = ()
     """What is left to be learnt."""
+    made: str = ""
+    """What its values look like, if they are made up."""
 
 
 def checked_column(
@@ -75,7 +77,9 @@ def _checked(name: str, asked: str, dialect: str, learns_bins: bool) -> ColumnCh
     except SynthdpError as error:
         return ColumnCheck(error=str(error))
     learnt = {column.name: sorted(column.open_parts) for column in schema.open_columns}
+    made = {column.name: column.summary for column in schema.generated.columns}
     return ColumnCheck(
+        made=made.get(name, ""),
         findings=tuple(str(each) for each in schema_findings(schema) if name in each.columns),
         reading=readings(schema).get(name),
         learnt=tuple(learnt.get(name, ())),

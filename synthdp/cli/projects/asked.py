@@ -1,7 +1,14 @@
-"""What a form asks besides columns: one input after the other, as any page or script may show it."""
+"""What a form asks besides columns: one input after the other, as any page or script may show it;
+and the texts and numbers that it is answered by.
+"""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, final
+
+from synthdp.cli.projects.project import ProjectError
+from synthdp.core.errors import ParameterError
+from synthdp.schema.questions import number_or_text, whole_number
 
 TEXT, CHOICE, TICK, ONE_OF = "text", "choice", "checkbox", "radio"
 """How something is answered: in words, by one of its options, by ticking it, or it and no other."""
@@ -37,3 +44,32 @@ def choices(names: Iterable[str]) -> dict[str, str]:
     {'': '—', 'age': 'age'}
     """
     return {"": "—"} | {name: name for name in names}
+
+
+def text_said(answers: Mapping[str, Sequence[str]], name: str) -> str:
+    """The first answer of a name; empty if there is none."""
+    return next(iter(answers.get(name, ())), "")
+
+
+def number_said(answers: Mapping[str, Sequence[str]], name: str, *, usual: float = 0.0) -> float:
+    """A number that is answered, with a comma or a point; raises `ProjectError` if it is none.
+
+    >>> number_said({"epsilon": ["0,5"]}, "epsilon")
+    0.5
+    """
+    text = re.sub(r"\s", "", text_said(answers, name))
+    number = number_or_text(text) if text else usual
+    if isinstance(number, str):
+        raise ProjectError("number", f"{name} is {text!r}; give a number", text=text)
+    return float(number)
+
+
+def whole_said(answers: Mapping[str, Sequence[str]], name: str, *, usual: int = 0) -> int:
+    """A whole number that is answered; marks between groups of digits are left out. Raises
+    `ProjectError` if it is none.
+    """
+    text = text_said(answers, name)
+    try:
+        return whole_number(name, text) if text else usual
+    except ParameterError as error:
+        raise ProjectError("whole", str(error), text=text) from None

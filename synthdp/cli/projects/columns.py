@@ -6,7 +6,7 @@ third column of the first table; the questions are `QUESTIONS`.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import NamedTuple, final
 
 from synthdp.cli.planning.column_check import ColumnCheck, checked_column
 from synthdp.cli.projects.declared import (
@@ -22,10 +22,19 @@ from synthdp.cli.projects.project import OpenProject
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.histories.history_package import ROWS
 from synthdp.schema.proposals import proposed_kind
-from synthdp.schema.questions import LOCALISED, QUESTIONS, answers_of_kind, kind_of_answers
+from synthdp.schema.questions import (
+    LOCALISED,
+    QUESTIONS,
+    FieldQuestion,
+    answers_of_kind,
+    kind_of_answers,
+)
 
 ASKED = ("kind", "more", *(each.name for each in QUESTIONS))
 """What is asked of a column."""
+
+LEARNT = ("levels", "minimum", "maximum")
+"""The questions whose answers are learnt, for a budget that is large enough, if nothing is said."""
 
 
 def placed(tables: Mapping[str, Mapping[str, Kind]]) -> Iterator[tuple[str, str, str, Kind]]:
@@ -57,6 +66,55 @@ def columns_named(opened: OpenProject, names: Iterable[str]) -> list[tuple[str, 
         (shortest[at] if name.startswith(f"{ROWS}.") else name, name, at)
         for at, name in found.items()
     ]
+
+
+@final
+class OpenPart(NamedTuple):
+    """A column of which levels or bounds are left to be learnt."""
+
+    place: str
+    name: str
+    given: Mapping[str, str]
+    """The answers that stand there."""
+    questions: Sequence[FieldQuestion]
+    """What may be said in place of learning it."""
+
+
+def open_parts(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> list[OpenPart]:
+    """What of a table is left to be learnt, with what is answered; of linked tables, and of columns
+    that are measured from others, nothing is asked so.
+    """
+    parts, mark = list[OpenPart](), opened.project.mark
+    for place, table, name, kind in placed(kinds_of(opened)):
+        given = answers_of_kind(kind, mark=mark)
+        asked = [each for each in QUESTIONS if each.name in LEARNT and given["kind"] in each.kinds]
+        is_open = not any(given.get(each.name) for each in asked)
+        if (
+            asked
+            and is_open
+            and not table
+            and name != opened.project.unit
+            and not relative_to(kind)
+        ):
+            typed = {
+                each.name: next(iter(answers.get(f"{place}.{each.name}", ())), "") for each in asked
+            }
+            parts.append(OpenPart(place, name, given | typed, asked))
+    return parts
+
+
+def with_parts_said(
+    opened: OpenProject, answers: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Kind]]:
+    """The kinds of all columns with what is answered of `open_parts`.
+
+    Raises `SynthdpError` if an answer is none.
+    """
+    tables = kinds_of(opened)
+    for part in open_parts(opened, answers):
+        if any(part.given.get(each.name) for each in part.questions):
+            tables[""][part.name] = kind_of_answers(part.given, mark=opened.project.mark)
+    return tables
 
 
 @final

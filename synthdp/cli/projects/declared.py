@@ -3,12 +3,13 @@ linked tables; and what is to be said of it.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from synthdp.cli.planning.schema_check import describe_check
+from synthdp.cli.projects.asked import text_said, whole_said
 from synthdp.cli.projects.former import keep_former, relative_to
 from synthdp.cli.projects.places import path_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, OpenProject, ProjectError
@@ -18,11 +19,15 @@ from synthdp.linked.package.kinds import keys_of, kinds_in, kinds_in_order, with
 from synthdp.linked.package.package import Package
 from synthdp.release.on_demand import OnDemand
 from synthdp.schema.keys import OWN
+from synthdp.schema.proposals import names_persons
 from synthdp.schema.questions import declared_levels
 from synthdp.schema.rule_answers import as_distance, ordered_pair
 
 Kind: TypeAlias = Mapping[str, Any] | str | None
 """What a kinds file says of a column; None if nothing yet."""
+
+_PEOPLE = 2
+"""The number of steps after which it is said whose rows they are."""
 
 BESIDE = "datapackage.studio.json"
 """The description of linked tables beside them, where the commands look for their files."""
@@ -137,13 +142,15 @@ def in_order(opened: OpenProject, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
 
 
 def persons_said(opened: OpenProject) -> dict[str, str]:
-    """What a project says of persons with several rows, as a form asks."""
+    """What a project says of persons with several rows, as a form asks; nothing yet of whether they
+    have, if the name of a column (``suggested``) seems to number them and nobody has said.
+    """
     project = opened.project
-    said = {"several": "yes" if project.unit else "no", "unit": project.unit}
-    return said | {
-        "max_rows": f"{project.max_rows}" if project.unit else "",
-        "order": project.order,
-    }
+    is_said = project.unit or project.walked > _PEOPLE or project.is_linked
+    suggested = "" if is_said else next(filter(names_persons, project.names), "")
+    said = {"several": "yes" if project.unit else "" if suggested else "no"}
+    said |= {"suggested": suggested, "unit": project.unit or suggested}
+    return said | {"max_rows": f"{project.max_rows}", "order": project.order}
 
 
 def rows_of_persons(
@@ -161,6 +168,23 @@ def rows_of_persons(
     said = {"unit": unit, "max_rows": max_rows, "order": order}
     in_order(opened.changed(**said), content_of(opened))
     return said
+
+
+def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """What a form answers of persons, as a project says it; nothing of linked tables.
+
+    Raises `ProjectError` if nobody says whether persons have several rows and the names of columns
+    leave it open, and as `rows_of_persons` does.
+    """
+    if opened.project.is_linked:
+        return {}
+    several = text_said(answers, "several") or persons_said(opened)["several"]
+    if not several:
+        raise ProjectError("several", "say whether a person may have several rows")
+    if several != "yes":
+        return {"unit": "", "order": "", "max_rows": 1}
+    unit, order = text_said(answers, "unit"), text_said(answers, "order")
+    return rows_of_persons(opened, unit=unit, max_rows=whole_said(answers, "max_rows"), order=order)
 
 
 def distances(
@@ -216,8 +240,14 @@ def check(
     path, project = declared_path(opened), opened.project
     if project.is_linked:
         return PACKAGE_FACTS.load()(Package.load(path), epsilon=epsilon, delta=delta)
-    unit = project.unit or None
-    return describe_check(str(path), unit=unit, max_rows_per_unit=project.max_rows)[0]
+    return describe_check(
+        str(path),
+        epsilon=epsilon,
+        delta=delta,
+        rows=None if epsilon is None else project.rows or None,
+        unit=project.unit or None,
+        max_rows_per_unit=project.max_rows,
+    )[0]
 
 
 def checked(opened: OpenProject) -> tuple[dict[str, Any], str]:

@@ -27,6 +27,12 @@ FIELDS: Mapping[str, Sequence[str]] = {
 }
 """Which answers about a column may mend a caution, by its code; they are those of `QUESTIONS`."""
 
+DOUBTED: Mapping[str, bool] = {
+    **dict.fromkeys(("C01", "C02", "C03", "C04", "C05", "C06", "C07"), True),
+    **dict.fromkeys(("C09", "C10", "C11"), False),
+}
+"""The codes of cautions of what in a table is not to be trusted, and whether they name columns."""
+
 _SHARE = re.compile(r"about ([0-9.]+) %")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 
@@ -64,6 +70,15 @@ def subjects(cautions: Iterable[str]) -> list[Subject]:
         subject.texts.append(text)
         subject.shares.update(dict.fromkeys(quoted(text), float(share[1]) if share else None))
     return [*found.values()]
+
+
+def doubts(cautions: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What in a table is not to be trusted: the columns, as cautions name them, and the codes of
+    cautions that are of none.
+    """
+    found = [each for each in subjects(cautions) if each.code in DOUBTED]
+    names = [name for each in found if DOUBTED[each.code] for name in each.shares]
+    return [*dict.fromkeys(names)], [each.code for each in found if not DOUBTED[each.code]]
 
 
 def quoted(text: str) -> list[str]:

@@ -64,8 +64,9 @@ def spent(opened: OpenProject) -> float:
 
 
 def protected(opened: OpenProject, *, of_run: bool = False) -> dict[str, Any]:
-    """Whom epsilon protects: ``by`` whose rows (``row``, ``person``, of linked tables ``root``), at
-    most how many rows ``most`` of a person, told apart by ``unit``; as chosen, or ``of_run``.
+    """Whom epsilon protects: ``by`` whose rows (``row``, ``person``, ``once`` if one row of each is
+    used, of linked tables ``root``), at most how many rows ``most`` of a person, told apart by
+    ``unit``; as chosen, or ``of_run``.
     """
     project, words = opened.project, opened.run.arguments
     if project.is_linked:
@@ -74,7 +75,8 @@ def protected(opened: OpenProject, *, of_run: bool = False) -> dict[str, Any]:
     if of_run:
         said = dict(pairwise(words))
         unit, most = said.get("--unit", ""), int(said.get("--max-rows-per-unit", 1))
-    return {"by": "person", "unit": unit, "most": most} if unit else {"by": "row"}
+    by = "person" if most > 1 else "once"
+    return {"by": by, "unit": unit, "most": most} if unit else {"by": "row"}
 
 
 def is_hidden(measured: Mapping[str, float]) -> bool:

@@ -22,6 +22,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from synthdp.cli.projects.outcome import is_outdated
 from synthdp.cli.projects.project import ProjectError
 from synthdp.cli.projects.runs import ARCHIVES, published_file, release_page
 from synthdp.cli.shared.jobs import DONE
@@ -182,7 +183,7 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         "result": {},
         "refused_in": language,
         "may_look": visit.studio.may_look,
-        "is_outdated": number >= 4 and run.is_outdated(visit),
+        "is_outdated": number >= 4 and is_outdated(visit.opened),
     }
     return _rendered(visit, f"{name}.html", view | shown, 422 if error else 200)
 
@@ -209,7 +210,8 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
 def _saved(visit: Visit, name: str) -> Response:
     """What a form says is saved, or nothing is; then a page is asked for: nothing is sent twice."""
     try:
-        return RedirectResponse(STEPS[name][1](visit), 303)
+        address, leads = STEPS[name][1](visit), visit.text("leads")
+        return RedirectResponse(f"/{leads}" if leads in STEPS else address, 303)
     except SynthdpError as error:
         number = secrets.token_hex(8)
         visit.studio.refused = {number: (visit.answers, error)}  # of others nobody looks any more
@@ -227,9 +229,10 @@ def _download(visit: Visit) -> Response:
 
 
 def _archive(visit: Visit, *, name: str) -> Response:
-    called = quote(f"{Path(visit.studio.path.resolve().stem).stem}-{name}.zip")
+    opened, stem = visit.of_release().opened, Path(visit.studio.path.resolve().stem).stem
+    called = quote(f"{stem}-{opened.run.name if name == 'release' else name}.zip")
     headers = {"content-disposition": f"attachment; filename*=utf-8''{called}"}
-    content = ARCHIVES[name](visit.of_release().opened)
+    content = ARCHIVES[name](opened)
     return Response(content, media_type="application/zip", headers=headers)
 
 

@@ -19,7 +19,6 @@ def columns_view(visit: Visit) -> dict[str, Any]:
         "columns": asked,
         "kinds": ANSWERED_KINDS,
         "questions": QUESTIONS,
-        "is_open": is_open,
         "missing": visit.text("missing") or ", ".join(missing_words(visit.opened)),
         "problem": problem,
         "findings": [each for each in facts.get("findings", ()) if not each.get("columns")],

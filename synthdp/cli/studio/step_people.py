@@ -10,8 +10,8 @@ from synthdp.cli.projects.declared import (
     checked,
     content_of,
     kinds_of,
+    persons_of_answers,
     persons_said,
-    rows_of_persons,
     rules_of,
     save_content,
     save_kinds,
@@ -71,7 +71,7 @@ def save_people(visit: Visit) -> str:
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
     units, typed = dict[str, Any](), _typed_units(visit)
     with suppress(SynthdpError):  # what is not complete yet stays typed
-        units = _units(visit) if typed else {}
+        units = persons_of_answers(visit.opened, visit.answers) if typed else {}
     answered = (visit.text("rule"), _columns(visit), visit.answers)
     said = [rules.rule_said(visit.opened, *answered)] if visit.action == "add" else []
     rules.change_rules(visit.saved(**units).opened, _typed(visit), visit.action, added=said)
@@ -94,16 +94,8 @@ def _typed(visit: Visit) -> Any:
     return with_links_said(visit.opened, visit.answers) if is_sent else content_of(visit.opened)
 
 
-def _units(visit: Visit) -> dict[str, Any]:
-    """What is said of persons; raises `SynthdpError` if it is not complete."""
-    if visit.project.is_linked or visit.text("several") != "yes":
-        return {} if visit.project.is_linked else {"unit": "", "order": "", "max_rows": 1}
-    unit, most, order = visit.text("unit"), visit.whole("max_rows"), visit.text("order")
-    return rows_of_persons(visit.opened, unit=unit, max_rows=most, order=order)
-
-
 def _save_units(visit: Visit) -> str:
-    visit = visit.saved(**_units(visit))
+    visit = visit.saved(**persons_of_answers(visit.opened, visit.answers))
     if "root" in visit.form:
         save_content(visit.opened, _typed(visit))
     save_kinds(visit.opened, kinds_of(visit.opened), rules_of(visit.opened))

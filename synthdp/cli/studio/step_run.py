@@ -2,19 +2,18 @@
 cannot be confused; and what is taken away.
 """
 
-import re
 from contextlib import suppress
 from typing import Any
 
 from synthdp.cli.projects import runs
 from synthdp.cli.projects.columns import columns_named
 from synthdp.cli.projects.commands import budget_in, report_words
-from synthdp.cli.projects.mending import MENDED_IN, quoted, subjects
+from synthdp.cli.projects.mending import MENDED_IN, quoted
+from synthdp.cli.projects.outcome import outcome
 from synthdp.cli.projects.project import DATABASE, PRIVATE, PUBLISH
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import ParameterError
-from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
 
 _STOPPED = "E21"
 """The code of a run that would be of no use, and is gone on with only if somebody says so."""
@@ -26,19 +25,14 @@ _TABLES = ("synthetic.", "tables/")
 def run_view(visit: Visit) -> dict[str, Any]:
     """How far the run is, what it was charged, and what it says when it is done."""
     state, progress = visit.run.state, visit.run.progress
-    result = (visit.run.result if state == DONE else None) or {}
-    is_private = result.get("is_private")
+    said, apart = outcome(visit.opened), "; " if visit.texts("decimal") == "," else ", "
+    pair = apart.join(visit.texts.number(each, "%.15g") for each in said["pair"])
     return {
         "state": state,
         "progress": progress,
-        "cautions": [
-            (each, columns_named(visit.opened, each.shares), MENDED_IN.get(each.code))
-            for each in subjects(result.get("cautions", ()))
-        ],
-        "result": result,
+        **said,
         "is_hidden": runs.is_hidden,
-        "pair": _pair(visit, f"{result.get('guarantee', '')}"),
-        "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
+        "pair": f"({pair})",
         "spent": runs.spent(visit.opened),
         "protected": runs.protected(visit.opened, of_run=state == DONE),
         "left": budget_in(visit.opened, visit.project.budget).get("left"),
@@ -69,18 +63,6 @@ def save_run(visit: Visit) -> str:
     return "/run"
 
 
-def is_outdated(visit: Visit) -> bool:
-    """Whether there is a result of what was declared before it was changed."""
-    return visit.run.state == DONE and runs.is_changed(visit.opened)
-
-
-def _pair(visit: Visit, guarantee: str) -> str:
-    """Epsilon and delta of a guarantee as the language writes numbers."""
-    numbers = re.findall(r"[0-9][0-9.e+-]*", guarantee.partition(")")[0])
-    apart = "; " if visit.texts("decimal") == "," else ", "
-    return f"({apart.join(visit.texts.number(float(each), '%.15g') for each in numbers)})"
-
-
 def look_view(visit: Visit) -> dict[str, Any]:
     """The pages that are there, or are being made."""
     visit, tab = visit.of_release(), PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
@@ -94,6 +76,7 @@ def look_view(visit: Visit) -> dict[str, Any]:
         "is_being_made": job.state == RUNNING and not has_page,
         "error": "" if has_page else job.progress.error,
         "can_compare": visit.project.kind != DATABASE,
+        **outcome(visit.opened),
     }
 
 
@@ -127,4 +110,5 @@ def take_view(visit: Visit) -> dict[str, Any]:
         "folder": str(runs.published(opened).resolve()),
         "shell": runs.shell_text(opened),
         "script": script,
+        **outcome(opened),
     }

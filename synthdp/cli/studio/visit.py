@@ -1,17 +1,16 @@
 """What all requests share, and one of them: whose project it is about, and what was sent."""
 
-import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, final
 
+from synthdp.cli.projects.asked import whole_said
 from synthdp.cli.projects.project import OpenProject, Project, ProjectError
 from synthdp.cli.shared.jobs import Job
 from synthdp.cli.studio.texts import Texts
-from synthdp.core.errors import ParameterError, SynthdpError
-from synthdp.schema.questions import number_or_text, whole_number
+from synthdp.core.errors import SynthdpError
 
 
 @final
@@ -98,21 +97,9 @@ class Visit:
         """All that was sent, by name."""
         return {name: self.texts_of(name) for name in self.form}
 
-    def number(self, name: str, *, usual: float = 0.0) -> float:
-        """A number of the form, with a comma or a point; raises `ProjectError` if it is none."""
-        text = re.sub(r"\s", "", self.text(name))
-        number = number_or_text(text) if text else usual
-        if isinstance(number, str):
-            raise self.refusal("number", text=text)
-        return float(number)
-
     def whole(self, name: str, *, usual: int = 0) -> int:
-        """A whole number of the form; marks between groups of digits are left out."""
-        text = self.text(name)
-        try:
-            return whole_number(name, text) if text else usual
-        except ParameterError:
-            raise self.refusal("whole", text=text) from None
+        """A whole number of the form; raises `ProjectError` if it is none."""
+        return whole_said(self.answers, name, usual=usual)
 
     def refusal(self, key: str, **given: object) -> ProjectError:
         """What is refused, in the words of the page."""

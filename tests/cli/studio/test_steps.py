@@ -32,9 +32,11 @@ from synthdp.core import (
     DataFileError,
     UnreadColumnError,
     all_codes,
+    caution_code,
     error_code,
 )
 from synthdp.release import Budget
+from synthdp.schema import answers_of_kind, kind_of_answers
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
@@ -130,6 +132,17 @@ def test_columns_are_what_a_kinds_file_says(client, place):
     assert form_with(page, "c0-1.minimum")["c0-1.maximum"] == "99"
 
 
+def test_bounds_of_a_distance_are_asked_for_and_refused_as_one(client):
+    chosen(client)
+    dates = {"c0-0.kind": "date", "c0-1.kind": "date", "c0-1.relative_to": "Ort"}
+    dates |= {"c0-2.kind": "number", "c0-3.kind": "ignore"}
+    assert posted(client, "/columns", action="save", **dates).status_code == 303
+    assert "Distance from “Ort” (of dates in days), from" in unescape(client.get("/columns").text)
+    refused = posted(client, "/columns", action="save", **dates | {"c0-1.maximum": "30.06.2025"})
+    assert "give a number" in refused.text
+    assert "A number or choice is not possible" in refused.text
+
+
 def test_what_is_refused_is_said_beside_the_column_and_stays_typed(client):
     chosen(client)
     answer = posted(
@@ -172,7 +185,7 @@ def test_words_for_missing_contradict_a_column_that_is_never_missing(client, pla
     words = {"c0-1.missing": "k.A."}
     assert declared(client, **words | {"c0-1.required": "never"}).status_code == 422
     assert declared(client, **words).headers["location"] == "/people"
-    assert kinds_in(place)["Alter"]["missingValues"] == ["", "k.A."]
+    assert kinds_in(place)["Alter"]["missingValues"] == ["k.A.", ""]  # so it is written
 
 
 @pytest.mark.parametrize(
@@ -242,9 +255,6 @@ def test_whether_values_are_missing_has_three_answers(client, place, answer):
     assert kinds_in(place)["Alter"] == (field if answer else "integer")
     page = client.get("/columns").text
     assert form_with(page, "c0-1.required")["c0-1.required"] == answer
-    said = key_and_version(page) | kinds | {"id": "c0-1"}
-    asks = "whether values are missing" in client.post("/columns/said", data=said).text
-    assert asks == (not answer)
     kinds["c0-1.required"] = "perhaps"
     assert posted(client, "/columns", action="save", **kinds).status_code == 422
 
@@ -527,21 +537,100 @@ def test_what_is_typed_of_persons_is_saved_with_rules_or_stays_typed(client, pla
         assert shown["order"] == "Alter"
         # and is not left without a word
         assert ("data-typed" in page.text) == (page not in saved or not most)
-    assert form_with(client.get("/people").text, "several")["max_rows"] == (most if most else "")
+    assert form_with(client.get("/people").text, "several")["max_rows"] == (most or "1")
 
 
-def test_what_is_typed_of_a_budget_is_saved_on_the_way_to_a_column(client, place):
-    declared(client, **{"c0-0.levels": ""})
+def test_what_a_budget_would_not_learn_is_said_in_the_same_step(client, place):
+    """Nobody has to go back: levels and bounds are typed where the warning of them stands."""
+    declared(client, **{"c0-0.levels": "", "c0-1.minimum": "", "c0-1.maximum": ""})
     posted(client, "/people", action="go_on", several="no")
-    sent = {"rows": "3.000", "epsilon": "0,5", "delta": "", "budget": "", "note": "a"}
+    sent = {"rows": "3.000", "epsilon": "0,1", "delta": "", "budget": "", "note": "a"}
     key = key_and_version(client.get("/budget").text)
     said = client.post("/budget/expected", data=key | sent).text
-    ways = re.findall('name="action" value="(.*?)"', said)
-    assert ways == ["columns#c0-0.levels"]
-    assert posted(client, "/budget", action=ways[0], **sent).headers["location"] == f"/{ways[0]}"
+    ways = ["#c0-0.levels", "#c0-1.minimum", "#c0-2.minimum"]
+    assert re.findall('href="(.*?)"', said) == ways
+    page = client.get("/budget").text
+    form = form_with(page, "rows")
+    assert {f"#{name}" for name in form if name.startswith("c0")} >= {*ways}
+    typed = {"c0-0.levels": "A\nB", "c0-1.minimum": "0", "c0-1.maximum": "99"}
+    kinds = (place / "people.studio/kinds.json").read_bytes()
+    closer = client.post("/budget/expected", data=key | sent | typed).text
+    assert re.findall('href="(.*?)"', closer) == ways[2:]
+    assert (place / "people.studio/kinds.json").read_bytes() == kinds  # typed, and not saved
+    wrong = posted(client, "/budget", action="save", **sent, **typed | {"c0-1.minimum": "100"})
+    assert wrong.status_code == 422
+    assert form_with(wrong.text, "rows")["c0-1.minimum"] == "100"
+    assert (place / "people.studio/kinds.json").read_bytes() == kinds
+    assert posted(client, "/budget", action="go_on", **sent, **typed).headers["location"] == "/run"
+    field = kinds_in(place)
+    assert field["Ort"]["constraints"]["enum"] == ["A", "B"]
+    assert field["Alter"]["constraints"] == {"minimum": 0, "maximum": 99}
     project = json.loads((place / "people.studio" / "project.json").read_text())
-    assert (project["rows"], project["epsilon"], project["note"]) == (3000, 0.5, "a")
-    assert form_with(client.get("/budget").text, "rows")["rows"] == "3000"
+    assert (project["rows"], project["epsilon"], project["note"]) == (3000, 0.1, "a")
+
+
+def test_a_step_is_left_by_the_walk_with_what_is_typed_in_it_saved(client, place):
+    declared(client)
+    posted(client, "/people", action="go_on", several="no")
+    sent = {"action": "save", "rows": "3000", "epsilon": "2", "leads": "columns"}
+    assert posted(client, "/budget", **sent).headers["location"] == "/columns"
+    assert json.loads((place / "people.studio/project.json").read_text())["rows"] == 3000
+    typed = {"several": "yes", "unit": "Bemerkung", "max_rows": "3", "leads": "table"}
+    assert posted(client, "/people", action="links", **typed).headers["location"] == "/table"
+    assert form_with(client.get("/people").text, "several")["unit"] == "Bemerkung"
+    refused = posted(client, "/budget", **sent | {"rows": "many"})
+    assert "no whole number" in refused.text
+    away = posted(client, "/budget", **sent | {"leads": "/evil.example"})
+    assert away.headers["location"] == "/budget"
+    for step in ("table", "columns", "people", "budget"):
+        kept = re.findall('data-kept="(.+?)"', client.get(f"/{step}").text)
+        assert len(kept) == 1
+
+
+def test_a_number_of_persons_asks_whether_they_have_several_rows(place):
+    """Of the names alone; which one it is stands there, and nothing is taken for granted."""
+    (place / "k.csv").write_text("Fallnummer;Kundennummer;Ort\n1;1;A\n", "utf-8")
+    client = studio_client(place)[0]
+    posted(client, "/table", action="choose", table="k.csv")
+    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
+    posted(client, "/table", action="dialect", **given)
+    kinds = {"c0-0.kind": "id", "c0-1.kind": "id", "c0-2.kind": "categorical"}
+    posted(client, "/columns", action="go_on", **kinds)
+    page = client.get("/people").text
+    assert "“Kundennummer” may stand for a person" in unescape(page)
+    asked = form_with(page, "unit")
+    assert "several" not in asked
+    assert asked["unit"] == "Kundennummer"
+    refused = posted(client, "/people", action="go_on")
+    assert refused.status_code == 422
+    assert "Whether a person may have several rows is still to be said" in refused.text
+    assert posted(client, "/people", action="go_on", several="no").headers["location"] == "/budget"
+    later = client.get("/people").text  # who said so once is not asked again
+    assert "may stand for a person" not in later
+    assert form_with(later, "unit")["several"] == "no"
+
+
+def test_ids_look_as_an_invented_one(client, place):
+    """Of the number that is typed nothing is kept but how many digits it has."""
+    chosen(client)
+    made = {"c0-3.kind": "id", "c0-3.pattern": "SCH-1000579"}
+    key = key_and_version(client.get("/columns").text)
+    said = client.post("/columns/said", data=key | made | {"id": "c0-3"}).text
+    assert "<code>SCH-0000001, SCH-0000002, SCH-0000003, ...</code>" in said
+    posted(client, "/columns", action="save", **made)
+    assert kinds_in(place)["Bemerkung"] == {"type": "id", "pattern": "SCH-{:07d}"}
+    shown = form_with(client.get("/columns").text, "c0-3.pattern")["c0-3.pattern"]
+    assert shown == "SCH-0000001"
+    posted(client, "/columns", action="save", **made | {"c0-3.pattern": shown})
+    assert kinds_in(place)["Bemerkung"]["pattern"] == "SCH-{:07d}"
+
+
+@pytest.mark.parametrize("pattern", ["{:04x}", "{:05d}-25", "2025-{:05d}", "A{}", "uuid", "{:03d}"])
+def test_a_pattern_is_shown_as_an_example_only_if_that_says_the_same(pattern):
+    field = {"type": "id", "pattern": pattern}
+    shown = answers_of_kind(field)
+    assert kind_of_answers(shown) == field
+    assert ("{" in shown["pattern"]) == (pattern in ("{:04x}", "{:05d}-25", "A{}"))
 
 
 def test_whom_epsilon_protects_is_said_where_it_is_chosen(client):
@@ -768,23 +857,39 @@ def test_what_is_refused_is_said_once_and_nothing_is_sent_again(client):
     again = client.get(answer.headers["location"])
     assert again.status_code == 200
     assert "no column tells persons apart" not in again.text
-    assert form_with(again.text, "max_rows")["max_rows"] == ""
+    assert form_with(again.text, "max_rows")["max_rows"] == "1"
 
 
-def test_several_rows_a_person_need_their_number_and_no_one_is_proposed(client):
+def test_one_row_a_person_is_proposed_and_what_more_would_cost_is_said(client, place):
+    """Somebody whose customers have up to five claims types 5, and gets a table of noise."""
     declared(client)
-    assert 'name="max_rows" value=""' in client.get("/people").text
-    refused = posted(client, "/people", action="go_on", several="yes", unit="Ort", max_rows="")
+    assert 'name="max_rows" value="1"' in client.get("/people").text
+    typed = {"several": "yes", "unit": "Ort", "max_rows": ""}
+    refused = posted(client, "/people", action="go_on", **typed)
     assert refused.status_code == 422
     assert "How many rows of a person" in refused.text
+    posted(client, "/people", action="go_on", **typed | {"max_rows": "5"})
+    sent = {"rows": "3000", "epsilon": "1"}
+    key = key_and_version(client.get("/budget").text)
+    said = unescape(client.post("/budget/expected", data=key | sent).text)
+    shares = re.search(
+        r"With 1 row a person in place of 5, ([\d.]+) % in place of ([\d.]+) %", said
+    )
+    assert float(shares[1]) < float(shares[2])
+    assert posted(client, "/budget", action="once", **sent).headers["location"] == "/budget"
+    project = json.loads((place / "people.studio" / "project.json").read_text())
+    assert (project["unit"], project["max_rows"], project["rows"]) == ("Ort", 1, 3000)
+    page = unescape(client.get("/budget").text)
+    assert "Epsilon protects a person, of whom one row is used, by “Ort”." in page
+    assert "With 1 row" not in page
 
 
 def test_step_two_begins_with_what_is_still_to_be_decided(client):
     declared(client)
-    assert "Something has to be said of" not in client.get("/columns").text
+    assert "Something is still to be done here" not in client.get("/columns").text
     typed = {"c0-1.kind": "", "c0-2.kind": "number", "c0-2.minimum": "x", "c0-0.kind": "ignore"}
     page = posted(client, "/columns", action="save", **typed).text
-    listed = page.partition("Something has to be said of")[2].partition("</p>")[0]
+    listed = page.partition("Something is still to be done here")[2].partition("</p>")[0]
     assert re.findall('href="#(.*?)"', listed) == ["c0-1", "c0-2"]
 
 
@@ -794,7 +899,7 @@ def test_step_four_says_when_a_learnt_column_ends_as_one_word(client):
     key = key_and_version(client.get("/budget").text)
     few = client.post("/budget/expected", data=key | {"rows": "60", "epsilon": "0,1"}).text
     assert "No level is frequent enough to be learnt" in few
-    assert 'value="columns#c0-0.levels"' in few
+    assert 'href="#c0-0.levels"' in few
     many = client.post("/budget/expected", data=key | {"rows": "90000", "epsilon": "1"}).text
     assert re.search(r"more than about \d+ equally frequent levels", many)
 
@@ -853,7 +958,7 @@ def test_names_of_columns_propose_kinds_that_hold_once_they_are_saved(place):
     posted(client, "/table", action="dialect", **given)
     assert [*kinds_in(place).values()][1:] == [None] * 6  # a proposal is no declaration
     page = client.get("/columns").text
-    assert page.count(">Vorschlag<") == 6
+    assert "nach den Namen vorgeschlagen" in page
     form = form_with(page, "c0-0.kind")
     assert [form[f"c0-{n}.kind"] for n in range(6)] == [
         "id",
@@ -875,7 +980,7 @@ def test_names_of_columns_propose_kinds_that_hold_once_they_are_saved(place):
     assert kinds["Patientenname"] == {"type": "name", "locale": "de_DE"}
     assert kinds["Aufnahme"] == {"type": "date", "format": "tt.mm.jjjj"}
     assert kinds["Raucher"] == {"type": "categorical", "synthdp": {"other": "andere"}}
-    assert ">Vorschlag<" not in client.get("/columns").text
+    assert "nach den Namen vorgeschlagen" not in client.get("/columns").text
 
 
 def test_a_question_is_proposed_with_the_words_that_answer_it(place):
@@ -995,6 +1100,25 @@ def test_a_caution_says_how_many_and_leads_to_the_field_that_mends_it(client, pl
     assert 'id="c0-0.levels"' in columns
 
 
+def test_what_is_not_to_be_trusted_is_said_where_a_table_is_taken_away(client, place):
+    budgeted(client)
+    hidden = "the model was scored against independence"
+    beyond = "column 'Alter': its bounds are uncertain: about 41 % of its records may lie beyond"
+    old = "all answers were there already"
+    told = [text for text in (hidden, beyond, old) if caution_code(text) in ("C10", "C07", "C15")]
+    assert len(told) == 3
+    made_run(place, cautions=told)
+    client = studio_client(place)[0]
+    for page in ("/look", "/take"):
+        text = unescape(client.get(page).text)
+        assert "Not to be trusted are the values of: <bdi>Alter</bdi>" in text
+        assert "Noise hides how columns depend on each other" in text
+        assert 'href="/run#cautions"' in text
+    made_run(place, 2)
+    for page in ("/look", "/take"):
+        assert "Not to be trusted" not in client.get(page).text
+
+
 def test_a_caution_that_may_come_of_a_wrong_kind_leads_to_the_kind_as_well(client, place):
     budgeted(client)
     empty = "column 'Alter': 97 % of its values are missing"
@@ -1056,7 +1180,7 @@ def test_what_was_released_stays_within_reach(client, place):
         assert "index=False, sep=';'" in script
     taken = client.get("/take/release.zip?run=2")
     named = taken.headers["content-disposition"]
-    assert named == "attachment; filename*=utf-8''people-release.zip"
+    assert named == "attachment; filename*=utf-8''people-run-2.zip"
     held = zipfile.ZipFile(io.BytesIO(taken.content))
     assert sorted(held.namelist()) == [
         f"run-2/{name}" for name in ("a.json", "certificate.html", "synthetic.csv")
@@ -1226,8 +1350,8 @@ def test_linked_tables_without_a_description_learn_what_is_left_empty(tmp_path):
     posted(client, "/table", action="dialect", then="go_on", **PLAIN)
     kinds = {"c0-1.kind": "categorical", "c1-1.kind": "integer"}
     key = key_and_version(client.get("/columns").text)
-    said = client.post("/columns/said", data=key | kinds | {"id": "c0-1"}).text
-    assert "To be learnt" in said
+    said = client.post("/columns/said", data=key | kinds | {"id": "c1-1"}).text
+    assert "Read, such as <code>1234</code>" in said
     assert posted(client, "/columns", action="go_on", **kinds).headers["location"] == "/people"
     assert posted(client, "/people", action="go_on").status_code == 422  # nothing links them yet
     first = form_with(client.get("/people").text, "t1.key")

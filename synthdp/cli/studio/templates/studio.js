@@ -19,7 +19,6 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 for (const form of document.querySelectorAll("[data-proposed]")) {
   const usual = new Map(form.dataset.proposed.split(";").map((each) => each.split("=")));
   form.addEventListener("change", ({ target }) => {
-    if (/kind$/.test(target.name)) target.closest(".column")?.querySelector("small")?.remove();
     const asked = target.value === "boolean" ? "words" : "format";
     const field = form.elements[target.name.replace(/kind$/, asked)];
     const is_free = !field?.value || [...usual.values()].includes(field.value);
@@ -68,9 +67,11 @@ setInterval(async () => {
 
 // What is typed in the form of a step goes along with other forms, and is not left without a word.
 const said = document.getElementById("said");
-let typed = document.querySelector("[data-typed]");
-addEventListener("input", (event) => { typed ||= event.target.form?.method === "post"; });
-addEventListener("beforeunload", (event) => { if (typed) event.preventDefault(); });
+const typed = new Set(document.querySelectorAll("[data-typed]"));
+addEventListener("input", ({ target }) => {
+  if (target.form?.method === "post") typed.add(target.form);
+});
+addEventListener("beforeunload", (event) => { if (typed.size) event.preventDefault(); });
 addEventListener("formdata", (event) => {
   if (!said || event.target === said) return;
   for (const [name, text] of new FormData(said)) {
@@ -78,17 +79,31 @@ addEventListener("formdata", (event) => {
   }
 });
 
+// Leaving by the walk saves what is typed in the form of a step; what is refused is said first.
+for (const link of document.querySelectorAll(".walk a")) link.addEventListener("click", (event) => {
+  const [form, other] = typed;
+  if (other || !form?.dataset.kept) return;
+  event.preventDefault();
+  for (const [name, value] of [["action", form.dataset.kept], ["leads", link.pathname.slice(1)]]) {
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  }
+  typed.clear();
+  form.submit();
+});
+
 // What something leads to, or what was refused, is opened and has the focus; forms are sent once.
-const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
 const alert = document.querySelector("main > [role=alert]");
-for (let each = target; each; each = each.parentElement) if (each.open === false) each.open = true;
-addEventListener("load", () => setTimeout(() => {
+const revealed = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = target; at; at = at.parentElement) if (at.open === false) at.open = true;
   const inputs = "select, textarea, input:not([type=hidden], [name=some])";
-  const found = target?.matches(inputs) ? target : target?.querySelector(inputs);
-  (alert ?? found)?.focus();
-}));
+  return target?.matches(inputs) ? target : target?.querySelector(inputs);
+};
+revealed();
+addEventListener("load", () => setTimeout(() => (alert ?? revealed())?.focus()));
+addEventListener("hashchange", () => revealed()?.focus());
 for (const form of document.forms) form.addEventListener("submit", () => {
-  typed = null;
+  typed.clear();
   setTimeout(() => { for (const each of form.elements) each.disabled ||= each.type === "submit"; });
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

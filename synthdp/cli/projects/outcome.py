@@ -1,0 +1,41 @@
+"""What a run that is done says: its guarantee, its cautions, and what in its table to distrust."""
+
+import re
+from typing import Any
+
+from synthdp.cli.projects.columns import columns_named
+from synthdp.cli.projects.mending import MENDED_IN, doubts, subjects
+from synthdp.cli.projects.project import OpenProject
+from synthdp.cli.projects.runs import is_changed
+from synthdp.cli.shared.jobs import DONE
+from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
+
+
+def outcome(opened: OpenProject) -> dict[str, Any]:
+    """What the last run says if it is done, else as little as one without a guarantee.
+
+    ``result`` as the command says it; ``pair``, the epsilon and delta of its guarantee;
+    ``recognised``, the share of persons who may be; ``cautions``, each with its columns (see
+    `columns_named`) and the step that mends it; ``doubted`` columns, and the codes of ``doubts``
+    about all of them.
+    """
+    result = (opened.run.result if opened.run.state == DONE else None) or {}
+    numbers = re.findall(r"[0-9][0-9.e+-]*", f"{result.get('guarantee', '')}".partition(")")[0])
+    is_private, cautions = result.get("is_private"), result.get("cautions", ())
+    names, codes = doubts(cautions)
+    return {
+        "result": result,
+        "pair": [*map(float, numbers)],
+        "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
+        "cautions": [
+            (each, columns_named(opened, each.shares), MENDED_IN.get(each.code))
+            for each in subjects(cautions)
+        ],
+        "doubted": columns_named(opened, names),
+        "doubts": codes,
+    }
+
+
+def is_outdated(opened: OpenProject) -> bool:
+    """Whether there is a result of what was declared before it was changed."""
+    return opened.run.state == DONE and is_changed(opened)
