@@ -184,7 +184,8 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     person.press("action", "go_on", leads="/take")
     found["take"] = faults(person)
     assert {page: all_ for page, all_ in found.items() if all_} == {}
-    assert "--kinds run-1/kinds.json" in person.text()
+    shell = browser.run("document.querySelector('#shell code').textContent")
+    assert "--kinds run-1/kinds.json" in shell
     published = tmp_path / "Export 2025.csv.studio" / "run-1" / "publish"
     names = {path.name for path in published.iterdir()}
     assert {
