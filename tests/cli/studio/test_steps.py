@@ -1115,6 +1115,7 @@ def test_what_is_not_to_be_trusted_is_said_where_a_table_is_taken_away(client, p
         assert "Noise hides how columns depend on each other" in text
         assert 'href="/run#cautions"' in text
     made_run(place, 2)
+    assert "There are two pages" in client.get("/look").text
     for page in ("/look", "/take"):
         assert "Not to be trusted" not in client.get(page).text
 
