@@ -108,6 +108,7 @@ def take_view(visit: Visit) -> dict[str, Any]:
         "release": opened.project.run,
         "files": sorted(runs.published_files(opened), key=lambda one: not one.startswith(_TABLES)),
         "folder": str(runs.published(opened).resolve()),
+        "spent": runs.spent(visit.opened),
         "shell": runs.shell_text(opened),
         "script": script,
         **outcome(opened),

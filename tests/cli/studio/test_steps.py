@@ -1116,6 +1116,7 @@ def test_what_is_not_to_be_trusted_is_said_where_a_table_is_taken_away(client, p
         assert 'href="/run#cautions"' in text
     made_run(place, 2)
     assert "There are two pages" in client.get("/look").text
+    assert "All runs of this project so far: epsilon 3 at most." in client.get("/take").text
     for page in ("/look", "/take"):
         assert "Not to be trusted" not in client.get(page).text
 
