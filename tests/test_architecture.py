@@ -29,15 +29,16 @@ CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_600,
     "from-measurements": 11_150,
-    "synthesize": 19_700,
-    "run": 22_200,
+    "synthesize": 19_850,
+    "run": 22_400,
     "sample": 13_550,
     "depth": 14,
     "whole-depth": 23,
     "up": 0,
 }
 """What the doors bring along, in lines (and modules in a row): these are the figures of the day with
-room for a feature; the house allows for 12,000, 20,000 and 26,000.
+room for a feature; the house allows for 12,000, 20,000 and 26,000. Opening up what was dense may
+raise them, within that.
 """
 
 STANDARD = sys.stdlib_module_names

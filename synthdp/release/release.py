@@ -118,66 +118,50 @@ class Release:
     ) -> None:
         self._settings = settings
         self._checked = CheckedTable() if checked is None else checked
-        has_quality = ledger is None and self._checked.n_rows != 0
-        if settings.accept is not None and not has_quality:
-            raise ParameterError(
-                f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
-            )
+        # A part of a run over several tables pays by that run's ledger, which measures no quality.
+        self._is_whole = ledger is None
+        has_quality = self._is_whole and self._checked.n_rows != 0
         has_choice = bool(settings.choose or settings.mechanism.parts)
-        if has_choice and not has_quality:
-            called = settings.spelling.of("choose" if settings.choose else "mechanism")
-            raise ParameterError(
-                f"{called}: models are compared by tables that they draw; ask for rows"
-            )
+        _check_has_rows(settings, has_quality, has_choice)
         self._quality_share = Fraction(settings.quality_share if has_quality else 0)
         self._choice_share = Fraction(CHOICE_SHARE if has_choice else 0)
-        self._is_whole = ledger is None
-        self._schema = as_schema(schema)
-        if settings.weight is not None or self._schema.weight is not None:
-            called = settings.spelling.of("weight")
-            self._schema = WEIGHED.load()(self._schema, settings.weight, called)
+
+        # Whatever can be refused is refused here, before a record is read or anything is charged.
+        self._schema = _with_weight(as_schema(schema), settings)
         self._prior: PriorRelease | None = None
         if settings.prior is not None:
-            called = settings.spelling.of("prior")
-            self._prior = PRIOR_RELEASE.load()(settings.prior, self._schema, settings, called)
+            option = settings.spelling.of("prior")
+            self._prior = PRIOR_RELEASE.load()(settings.prior, self._schema, settings, option)
             self._schema = self._prior.schema
         self._schema.generated.check_available()
         domain = self._schema.largest_domain
         if settings.accept is not None:
             check_criteria(settings.accept, domain.attributes, settings.spelling.of("accept"))
-        self._workload = self._wanted(domain)
-        # Whatever can be refused is refused here, before a record is read or anything is charged.
+        self._workload = self._workload_over(domain)
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)
         check_rules(domain, self._schema.constraints)
-        known: tuple[KnownMarginal, ...] = ()
+        self._known: tuple[KnownMarginal, ...] = ()
         self._findings: list[str] = []
         if settings.known is not None:
-            called = settings.spelling.of("known")
-            known, self._findings = PUBLISHED_TOTALS.load()(settings.known, self._schema, called)
-        self._known = known
-        self._engine = meeting(settings.engine, known)
+            option = settings.spelling.of("known")
+            published = PUBLISHED_TOTALS.load()(settings.known, self._schema, option)
+            self._known, self._findings = published
+
+        self._engine = meeting(settings.engine, self._known)
         self._fitted_by = settings.engine
-        has_trees, has_thresholds = (
-            LEARNING_NEEDS.load()(self._schema) if self._schema.is_open else (False, False)
-        )
-        self._ledger = ledger or PrivacyLedger(
-            epsilon=settings.epsilon,
-            delta=settings.delta,
-            adjacency=settings.adjacency,
-            accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees),
-            max_rows_per_unit=settings.max_rows,
-            unit_column=settings.unit,
-            failure_delta=settings.delta * settings.domain_share if has_thresholds else 0.0,
-        )
-        self._findings += [] if self._prior is None else self._prior.cautions(self._ledger)
+        self._ledger = _new_ledger(settings, self._schema) if ledger is None else ledger
+        if self._prior is not None:
+            self._findings += self._prior.cautions(self._ledger)
         self._stated = settings.stated | dict(stated) | self._known_facts | self._prior_facts
         self._randomness = randomness
+        self._kept = UnkeptRun() if kept is None else kept
+        self._is_closed = False
+        # What learning fills in: closed columns by name, what was done for each, and those of which
+        # it has looked whether they can be read.
         self._learnt_columns: dict[str, Column] = {}
         self._learning: list[LearntColumn] = []
         self._read_columns: set[str] = set()
-        self._kept = UnkeptRun() if kept is None else kept
-        self._is_closed = False
         if self._schema.is_open:
             CHECK_QUESTIONS.load()(self._schema, self._ledger, rho=self._domain_rho)
 
@@ -191,8 +175,8 @@ class Release:
         """What is kept of the run, and whether it was there before."""
         return self._kept
 
-    def _wanted(self, domain: Domain) -> Workload:
-        """What is to be right, and what depends on the weights."""
+    def _workload_over(self, domain: Domain) -> Workload:
+        """The workload over a domain; with weights also how each column depends on them."""
         settings = self._settings
         workload = Workload.parse(domain, settings.workload, target=settings.target)
         if self._schema.weight is None:
@@ -231,25 +215,15 @@ class Release:
         if keeping.journal is None:
             yield self
             return
-        settings = self._settings
-        others = {
-            "target": settings.target,
-            "domain_share": settings.domain_share,
-            **self._known_facts,
-            **self._prior_facts,
-            "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
-            **({"choose": [*map(LABELLED.load(), settings.choose)]} if settings.choose else {}),
-            "randomness": self._bits.description,
-        }
         # Everything that decides what is asked goes into the journal's header: a run with another
         # setting is another run.
         with JOURNALED_RUN.load()(
             keeping,
             ledger=self._ledger,
-            mechanism=settings.mechanism,
-            engine=settings.engine,
+            mechanism=self._settings.mechanism,
+            engine=self._settings.engine,
             declared={"schema": self._schema.to_dict(), "workload": self._workload},
-            others=others,
+            others=self._further_settings,
             facts=self.facts.to_dict() | {"failure_delta": float(self._ledger.failure_delta)},
             anyway=self._settings.anyway,
         ) as self._kept:
@@ -257,6 +231,22 @@ class Release:
                 yield self
             finally:
                 self._is_closed = True
+
+    @property
+    def _further_settings(self) -> dict[str, object]:
+        """What else decides the questions of this run, for the header of its journal."""
+        settings = self._settings
+        further: dict[str, object] = {
+            "target": settings.target,
+            "domain_share": settings.domain_share,
+            **self._known_facts,
+            **self._prior_facts,
+            "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
+        }
+        if settings.choose:
+            label = LABELLED.load()
+            further["choose"] = [label(engine) for engine in settings.choose]
+        return further | {"randomness": self._bits.description}
 
     @scrub_tracebacks
     def of(
@@ -338,7 +328,9 @@ class Release:
         # Set aside before the mechanism, or a look before it, spends what is left.
         for_quality = self._ledger.remaining * self._quality_share
         for_choice = self._ledger.remaining * self._choice_share
-        self._look(schema, counts, placed, observer)
+        self._check_readable(schema, counts, placed, observer)
+
+        # The model: the mechanism sees the records only through `table`, and pays from its part.
         filling = Filling(schema, placed.domain)
         for_model = self._without(for_quality + for_choice)
         private = self._private(counts, placed, for_model, observer)
@@ -349,6 +341,8 @@ class Release:
         model = self._model(schema, table, drifting, report)
         if model is None or not (for_quality or for_choice):
             return self._concluded(schema, table, model, drifting)
+
+        # Its quality: what was set aside asks the same records once more, by the whole ledger.
         private = self._private(counts, placed, self._ledger, observer)
         with closing(FilledTable(private, filling)) as against:
             compared = COMPARED.load()(
@@ -400,22 +394,37 @@ class Release:
         """The result, with all that its certificate says: of published totals, an earlier release and
         weights, too.
         """
-        said: Mapping[str, object] = {} if compared is None else compared.stated
-        drawn = None if compared is None else compared.drawn
-        fitted_to = table.released if compared is None else compared.measurements
+        fitted_to: Sequence[LinearMeasurement] = table.released
+        drawn: Drawn | None = None
+        further_facts: dict[str, object] = {}
+        if compared is not None:
+            fitted_to = compared.measurements
+            drawn = compared.drawn
+            further_facts |= compared.stated
         carried: Sequence[LinearMeasurement] = () if drifting is None else drifting.carried
-        found: list[str] = []
+        cautions: list[str] = []
         if self._known and model is not None:
             drawn = drawn or self._drawn(model)
             unspent = float(table.ledger.remaining / self._ledger.budget)
-            totals_said = TOTALS_SAID.load()
-            known, found = totals_said(self._known, model, drawn.codes, table.released, unspent)
-            said = {**said, **known}
+            of_totals = TOTALS_SAID.load()
+            facts, cautions = of_totals(self._known, model, drawn.codes, table.released, unspent)
+            further_facts |= facts
         if self._prior is not None and drifting is not None:
-            moved = {**self._prior.stated(self._ledger), "moved": drifting.findings}
-            said = {**said, "prior": moved}
-        found += self._of_weights(schema, model, [*table.released, *carried])
-        return self._synthesis(schema, table, model, said, drawn, found, carried, fitted_to)
+            prior_facts = self._prior.stated(self._ledger)
+            further_facts["prior"] = {**prior_facts, "moved": drifting.findings}
+        if self._schema.weight is not None and model is not None:
+            measurements = [*table.released, *carried, *self._known]
+            cautions += WEIGHT_CAUTIONS.load()(schema, model, measurements)
+        return self._synthesis(
+            schema,
+            table,
+            model,
+            further_facts=further_facts,
+            cautions=cautions,
+            drawn=drawn,
+            carried=carried,
+            fitted_to=fitted_to,
+        )
 
     def _hand_over(
         self,
@@ -475,14 +484,6 @@ class Release:
             if column.name in self._learnt_columns
         }
 
-    def _of_weights(
-        self, schema: Schema, model: Model | None, measurements: Sequence[LinearMeasurement]
-    ) -> list[str]:
-        """Cautions on the column of weights, if there is one."""
-        if self._schema.weight is None or model is None:
-            return []
-        return WEIGHT_CAUTIONS.load()(schema, model, [*measurements, *self._known])
-
     def _drawn(self, model: Model) -> Drawn:
         """The table that is drawn unless something else is asked for."""
         n_rows = round(model.total)
@@ -493,27 +494,28 @@ class Release:
         """Refuse rows that were read for another unit of privacy, and counts that do not fit the
         schema.
         """
-        bound = (getattr(source, "unit", None), getattr(source, "max_rows", 1))
         # The bound on a person's rows was enforced when they were read, or not at all.
-        if bound != (self._ledger.unit.column, self._ledger.unit.max_rows):
+        read_for = (getattr(source, "unit", None), getattr(source, "max_rows", 1))
+        if read_for != (self._ledger.unit.column, self._ledger.unit.max_rows):
             raise ParameterError(
-                f"source: unit and most rows are {bound}, not those of the release; read the rows anew"
+                f"source: unit and most rows are {read_for}, not those of the release; read the rows "
+                "anew"
             )
         if are_rows(source):
             return
         if self._schema.is_open:
             raise ParameterError("source: it counts codes, but the schema is open; give rows")
         counts = cast(CountSource, source)
-        if counts.domain not in (self._schema.largest_domain, self._placed_domain(counts)):
+        placed = self._placed(counts, self._schema.resolved({}))
+        if counts.domain not in (self._schema.largest_domain, placed.domain):
             raise ParameterError(
                 "source: its domain is not that of the schema; count the columns that the schema has"
             )
 
-    def _placed_domain(self, source: CountSource) -> Domain:
-        return self._placed(source, self._schema.resolved({})).domain
-
     def _placed(self, source: CountSource | Rows, schema: Schema) -> Schema:
-        """The schema with places: all where rows are read, else those that are counted."""
+        """The schema with places for what could not be read or lies beyond bounds: all of them where
+        rows are read, else those that are counted.
+        """
         if are_rows(source):
             return schema.with_all_places()
         domain = cast(CountSource, source).domain
@@ -538,22 +540,25 @@ class Release:
         )
         unread: dict[str, str] = {}
         with closing(learning):
+            # Each is kept as soon as it is there: if the next one fails, this one has been paid for.
             for learnt in learning:
-                self._learnt_columns[learnt.column.name] = learnt.column
-                self._read_columns |= {learnt.column.name} if learnt.is_read else set()
+                name = learnt.column.name
+                self._learnt_columns[name] = learnt.column
                 self._learning.append(learnt)
-                unread |= {learnt.column.name: learnt.unread} if learnt.unread else {}
+                if learnt.is_read:
+                    self._read_columns.add(name)
+                if learnt.unread:
+                    unread[name] = learnt.unread
         # What was spent on learning is gone, but not the rest of the budget.
         if unread and not self._settings.anyway:
             self._stop(unread)
         return schema.resolved(self._learnt_columns)
 
-    def _look(
+    def _check_readable(
         self, schema: Schema, counts: CountSource, placed: Schema, observer: Observer | None
     ) -> None:
         """Stop if nothing of a declared column can be read, where a mechanism would find that out
-        too late; of most columns that were learnt it is known, and of published ones nothing is
-        asked.
+        too late. Of most columns that were learnt it is known; of published ones nothing is asked.
         """
         share = self._settings.mechanism.share_of_columns(schema.domain)
         # Parts of a run over several tables are looked at together.
@@ -582,7 +587,7 @@ class Release:
 
     def _settle_workload(self, schema: Schema) -> None:
         """Read what is wanted anew, over the domain that was learnt."""
-        self._workload = self._wanted(schema.domain)
+        self._workload = self._workload_over(schema.domain)
         if self._schema.is_open:
             self._kept.note({"workload": workload_facts(self._workload)})
 
@@ -604,19 +609,23 @@ class Release:
         schema: Schema,
         table: FilledTable,
         model: Model | None,
-        said: Mapping[str, object] = MappingProxyType({}),
+        *,
+        further_facts: Mapping[str, object] = MappingProxyType({}),
+        cautions: Sequence[str] = (),
         drawn: Drawn | None = None,
-        found: Sequence[str] = (),
         carried: Sequence[LinearMeasurement] = (),
         fitted_to: Sequence[LinearMeasurement] | None = None,
     ) -> Synthesis:
+        # Few values beyond learnt bounds are drawn from a tail: such columns reach further.
         reaching = self.facts.drawn_schema(schema, table.released, table.unread)
-        statement = self._certificate(schema, model, table.released, table.unread, found, reaching)
+        certificate = self._certificate(
+            schema, model, table.released, table.unread, cautions, reaching
+        )
         return Synthesis(
             schema=reaching,
             measurements=table.released if fitted_to is None else fitted_to,
             model=model,
-            certificate=statement | dict(said),
+            certificate=certificate | dict(further_facts),
             drawn=drawn,
             known=self._known,
             carried=carried,
@@ -628,11 +637,11 @@ class Release:
         model: Model | None,
         measurements: Sequence[LinearMeasurement] = (),
         unread: Mapping[str, UnreadCount] = MappingProxyType({}),
-        found: Sequence[str] = (),
+        cautions: Sequence[str] = (),
         reaching: Schema | None = None,
     ) -> dict[str, object]:
-        # Of bounds that learning left open what was measured since tells more.
-        learning = [
+        # What was measured since says more of bounds than learning could.
+        of_learning = [
             each.cautioned(schema, measurements, unread.get(each.column.name))
             for each in self._learning
         ]
@@ -642,7 +651,7 @@ class Release:
             engine=self._fitted_by,
             learnt=self._learnt_columns,
             run=self._kept.identity.to_dict(),
-            findings=[*self._findings, *filter(None, learning), *found],
+            findings=[*self._findings, *filter(None, of_learning), *cautions],
             schema=schema,
             drawn=reaching,
             measurements=measurements,
@@ -656,10 +665,12 @@ class Release:
         public = unprotected_quantities(
             self._schema, self._ledger.unit, has_public_dtypes="kinds" in self._stated
         )
+        if self._known:
+            public = [*public, dict(PUBLISHED)]
         asked = {
             "mechanism": mechanism_facts(self._settings.mechanism),
             "workload": workload_facts(self._workload),
-            "unprotected": [*public, *([dict(PUBLISHED)] if self._known else [])],
+            "unprotected": [*public],
         }
         return RunFacts(
             schema=self._schema,
@@ -667,3 +678,41 @@ class Release:
             public=self._stated | asked,
             known=[each.to_dict() for each in self._known],
         )
+
+
+def _check_has_rows(settings: RunSettings, has_quality: bool, has_choice: bool) -> None:
+    """Refuse criteria, and a choice of models, where no rows are drawn to judge them by."""
+    if settings.accept is not None and not has_quality:
+        raise ParameterError(
+            f"{settings.spelling.of('accept')}: no quality is measured of a table without rows"
+        )
+    if has_choice and not has_quality:
+        option = settings.spelling.of("choose" if settings.choose else "mechanism")
+        raise ParameterError(
+            f"{option}: models are compared by tables that they draw; ask for rows"
+        )
+
+
+def _with_weight(schema: OpenSchema, settings: RunSettings) -> OpenSchema:
+    """The schema with its column of survey weights, if it or the settings name one."""
+    if settings.weight is None and schema.weight is None:
+        return schema
+    return WEIGHED.load()(schema, settings.weight, settings.spelling.of("weight"))
+
+
+def _new_ledger(settings: RunSettings, schema: OpenSchema) -> PrivacyLedger:
+    """The ledger that pays for all of a run."""
+    has_trees, has_thresholds = False, False
+    if schema.is_open:
+        has_trees, has_thresholds = LEARNING_NEEDS.load()(schema)
+    # A threshold over values that nobody declared may fail with some probability: a part of delta.
+    failure_delta = settings.delta * settings.domain_share if has_thresholds else 0.0
+    return PrivacyLedger(
+        epsilon=settings.epsilon,
+        delta=settings.delta,
+        adjacency=settings.adjacency,
+        accounting=settled_accounting(settings.mechanism, settings.accounting, has_trees),
+        max_rows_per_unit=settings.max_rows,
+        unit_column=settings.unit,
+        failure_delta=failure_delta,
+    )
