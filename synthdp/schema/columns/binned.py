@@ -129,17 +129,20 @@ class BinnedColumn(Column):
 
     def with_all_places(self) -> Self:
         """This column with places for unread values and for those beyond the bounds."""
-        is_whole = self.has_unread_place and self.places_at_ends
-        return self if is_whole else self._with(has_unread_place=True, places_at_ends=True)
+        if self.has_unread_place and self.places_at_ends:
+            return self
+        return self._with(has_unread_place=True, places_at_ends=True)
 
     def without_unread_place(self) -> Self:
         """This column as it was declared."""
-        return self._with(has_unread_place=False, places_at_ends=False) if self.n_places else self
+        if not self.n_places:
+            return self
+        return self._with(has_unread_place=False, places_at_ends=False)
 
     def _codes_of_places(self, placed: Self) -> NDArray[np.int64]:
-        own = super()._codes_of_places(placed)
-        own[[*placed.end_codes]] = self.end_codes
-        return own
+        codes = super()._codes_of_places(placed)
+        codes[[*placed.end_codes]] = self.end_codes
+        return codes
 
     @property
     def outside(self) -> str:
@@ -209,9 +212,13 @@ class BinnedColumn(Column):
         """
 
     def _between(self, low: Any, high: Any, limits: tuple[Any, Any], **kept: Any) -> Self:
-        """The column with bounds at least as wide as its own, within limits."""
-        first, last = self.bounds
-        low, high = min(first, max(low, limits[0])), max(last, min(high, limits[1]))
+        """The column with bounds at least as wide as its own, within limits; ``kept`` are further
+        fields of it.
+        """
+        own_low, own_high = self.bounds
+        lowest, highest = limits
+        low = min(own_low, max(low, lowest))
+        high = max(own_high, min(high, highest))
         changed: dict[str, Any] = {"minimum": low, "maximum": high} | kept
         if (edges := kept.get("edges")) is not None:
             changed["edges"] = (low, *edges[1:-1], high)
@@ -273,17 +280,15 @@ class BinnedColumn(Column):
     @cached_property
     def missing_numbers(self) -> NDArray[np.float64]:
         """What ``missing_values`` are on the scale of the edges, as far as they are readable."""
-        return (numbers := self._read(np.array(self.missing_values, dtype=object)))[
-            ~np.isnan(numbers)
-        ]
+        numbers = self._read(np.array(self.missing_values, dtype=object))
+        return numbers[~np.isnan(numbers)]
 
     def _edges_rule(self, kind: Literal["number", "date", "time"], *, is_whole: bool) -> Edges:
         """An engine knows the edges of the bins, and what else is missing."""
-        edges, missing = self.inner_edges, self.missing_numbers
         return Edges(
             kind=kind,
-            edges=tuple(edges.tolist()),
-            missing=tuple(missing.tolist()),
+            edges=tuple(self.inner_edges.tolist()),
+            missing=tuple(self.missing_numbers.tolist()),
             is_whole=is_whole,
             ends=self.ends,
         )
@@ -318,20 +323,24 @@ class BinnedColumn(Column):
         # Bins of single values are called by their value, as levels are.
         if np.diff(self._starts).max() <= 1:
             return super()._labels
-        edges = list(pairwise(self._outer_edges))
-        intervals = [pd.Interval(*edge, closed="left") for edge in edges[:-1]]
-        missing = [] if self.required else [None]
-        labels = [*intervals, pd.Interval(*edges[-1], closed="both"), *missing]
+        *inner, (low, high) = pairwise(self._outer_edges)
+        labels: list[Any] = [pd.Interval(*edges, closed="left") for edges in inner]
+        labels.append(pd.Interval(low, high, closed="both"))
+        if not self.required:
+            labels.append(None)
         return pd.Index(labels, dtype=object, name=self.name)
 
     @property
     def code_texts(self) -> list[str | None]:
         """The first and the last value of each bin, as a file holds them."""
-        starts, known = self.drawn_starts, np.zeros(self.n_levels, dtype=np.bool_)
-        firsts, lasts = self.texts_at(starts[:-1], known), self.texts_at(starts[1:] - 1, known)
-        ends = zip(firsts, lasts, strict=True)
-        bins: list[str | None] = [low if low == high else f"{low} .. {high}" for low, high in ends]
-        return bins + [self._missing_text] * (self.size - self.n_levels)
+        starts = self.drawn_starts
+        none_missing = np.zeros(self.n_levels, dtype=np.bool_)
+        firsts = self.texts_at(starts[:-1], none_missing)
+        lasts = self.texts_at(starts[1:] - 1, none_missing)
+        texts: list[str | None] = []
+        for first, last in zip(firsts, lasts, strict=True):
+            texts.append(first if first == last else f"{first} .. {last}")
+        return texts + [self._missing_text] * (self.size - self.n_levels)
 
     def bins_between(self, low: object, high: object) -> NDArray[np.bool_]:
         """Which bins lie between two values (None: no limit), both included; shape ``(n_levels,)``.
@@ -339,13 +348,12 @@ class BinnedColumn(Column):
         Raises `SchemaError` if a value is unreadable or a bin lies across a limit.
         """
         first, last = self._limits(low, high)
-        lows, highs = (
-            self.at(points).astype(np.float64)
-            for points in (self._starts[:-1], self._starts[1:] - 1)
-        )
+        lows = self.at(self._starts[:-1]).astype(np.float64)
+        highs = self.at(self._starts[1:] - 1).astype(np.float64)
         inside: NDArray[np.bool_] = (lows >= first) & (highs <= last)
+        outside = (highs < first) | (lows > last)
         # A bin that is half forbidden could neither be kept nor ruled out.
-        cut = np.flatnonzero(~(inside | (highs < first) | (lows > last)))
+        cut = np.flatnonzero(~(inside | outside))
         if cut.size:
             left, right = self._outer_edges[cut[0] : cut[0] + 2]
             refuse(
@@ -360,15 +368,12 @@ class BinnedColumn(Column):
         unreadable.
         """
         limits = self._read_limits(np.array([low, high], dtype=object))
-        if any(
-            np.isnan(limit)
-            for limit, given in zip(limits, (low, high), strict=True)
-            if given is not None
-        ):
-            refuse(
-                self.name,
-                f"a limit between {low!r} and {high!r} is not a value of the column; correct it",
-            )
+        for given, limit in zip((low, high), limits, strict=True):
+            if given is not None and np.isnan(limit):
+                refuse(
+                    self.name,
+                    f"a limit between {low!r} and {high!r} is not a value of the column; correct it",
+                )
         # NaN is left for None only: unreadable limits were refused above.
         first, last = np.where(np.isnan(limits), [-np.inf, np.inf], limits).tolist()
         return first, last
@@ -384,9 +389,9 @@ class BinnedColumn(Column):
         def value(point: int) -> float:
             return float(self.at(np.array([point]))[0])
 
-        return points[0] + bisect_left(points, first, key=value), points[0] + bisect_right(
-            points, last, key=value
-        )
+        n_below = bisect_left(points, first, key=value)
+        n_up_to_last = bisect_right(points, last, key=value)
+        return points[0] + n_below, points[0] + n_up_to_last
 
     def with_missing(self, missing_values: Sequence[str], *, required: bool) -> Self:
         """This column where other texts mean "missing", wherever its bounds lie."""
@@ -406,14 +411,14 @@ class BinnedColumn(Column):
         cuts, bins = self._cuts()
         inside = self._is_kept(cuts[:-1])
         lengths = np.diff(cuts)
+
+        def shares_by(mass: Floats) -> Floats:
+            of_bins = shares_of_groups(bins, lengths, mass)
+            return np.bincount(bins, inside * of_bins, minlength=self.n_levels).astype(np.float64)
+
+        shares = shares_by(self._mass(cuts))
         # A shape may weigh nothing where a rule leaves room: then by the number of points.
-        by_mass, by_length = (
-            np.bincount(
-                bins, inside * shares_of_groups(bins, lengths, mass), minlength=self.n_levels
-            )
-            for mass in (self._mass(cuts), lengths.astype(np.float64))
-        )
-        return np.asarray(by_mass if by_mass.any() else by_length, dtype=np.float64)
+        return shares if shares.any() else shares_by(lengths.astype(np.float64))
 
     def read_numbers(self, values: pd.Series) -> NDArray[np.float64]:
         """Values on the scale of the bounds: numbers, or seconds since 1970-01-01 in UTC.
@@ -431,9 +436,9 @@ class BinnedColumn(Column):
         # NaN, infinite and too large at once, as every comparison with NaN is false.
         gaps = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
         if gaps.size:
-            is_infinite = ~np.isnan(numbers[gaps])
             nothing = nothing_in(values[gaps], self._missing_texts)
-            is_infinite &= are_unread(nothing)  # else it is declared as a missing value
+            # One that is declared as a missing value is missing, however large.
+            is_infinite = ~np.isnan(numbers[gaps]) & are_unread(nothing)
             numbers[gaps] = np.where(is_infinite, INFINITE_NAN, nothing)
         if len(self.missing_numbers):
             numbers = np.where(np.isin(numbers, self.missing_numbers), np.nan, numbers)
@@ -512,11 +517,18 @@ class BinnedColumn(Column):
         """This column, its outermost bins out to where a density begins and ends, and that density
         as its shape; as it is if its values cannot be so far out. See `density_by`.
         """
+        last_point = starts[-1] - 1
+        *begins, high = self._declared_at(np.append(starts[:-1], last_point))
+        low = begins[0]
+        # Codes stay: only the outermost edges move.
         inner = self.edges[1:-1] if self.edges else self._declared_at(self._starts[1:-1])
-        *begins, high = self._declared_at(np.append(starts[:-1], starts[-1] - 1))
-        shape = Shape(starts=tuple(begins), weights=tuple(mass.tolist()))
-        changed: dict[str, Any] = {"minimum": begins[0], "maximum": high, "bins": None}
-        changed |= {"edges": (begins[0], *inner, high), "shape": shape}
+        changed: dict[str, Any] = {
+            "minimum": low,
+            "maximum": high,
+            "bins": None,
+            "edges": (low, *inner, high),
+            "shape": Shape(starts=tuple(begins), weights=tuple(mass.tolist())),
+        }
         try:
             return replace(self, **changed)
         # Wider bounds may be ones that the decimals, or a format, cannot say.
@@ -528,11 +540,13 @@ class BinnedColumn(Column):
         """First grid point of each piece of the shape, then the end of the last one, and what they
         weigh; None without a shape.
         """
-        starts = self._starts
-        if self.density is not None or self.shape is None or starts[-1] - starts[0] <= 1:
+        if self.density is not None:
             return self.density
-        points = np.clip(self._first_points(self.shape.starts), starts[0], starts[-1])
-        return np.append(points, starts[-1]), np.asarray(self.shape.weights)
+        first, end = self._starts[0], self._starts[-1]
+        if self.shape is None or end - first <= 1:
+            return None
+        points = np.clip(self._first_points(self.shape.starts), first, end)
+        return np.append(points, end), np.asarray(self.shape.weights)
 
     def _mass(self, cuts: Ints) -> NDArray[np.float64]:
         """What each interval of grid points between two cuts weighs; each lies in one piece of the
@@ -546,21 +560,30 @@ class BinnedColumn(Column):
     @property
     def drawn_starts(self) -> Ints:
         """`_starts`, but for a column of one value off its grid, which is written all the same."""
-        return np.append(self._starts[:-1], max(self._starts[-1], self._starts[0] + 1))
+        first, end = self._starts[0], self._starts[-1]
+        return np.append(self._starts[:-1], max(end, first + 1))
 
     def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:
         """Where bins, pieces of the shape and kept spans begin and end, and for each interval
         between the bin it lies in.
         """
         starts = self.drawn_starts
-        zero = None if self._heaps is None else np.array([0, 1])  # no multiple like others
-        shape = None if self._pieces is None else self._pieces[0]
-        pieces = [cuts for cuts in (shape, self.kept, zero) if cuts is not None]
-        cuts = cut_at(starts, *pieces, *others)
+        further = [*others]
+        if self._pieces is not None:
+            piece_starts, _ = self._pieces
+            further.append(piece_starts)
+        if self.kept is not None:
+            further.append(self.kept)
+        if self._heaps is not None:
+            # 0 is no likelier than points of no step, though every step divides it.
+            further.append(np.array([0, 1]))
+        cuts = cut_at(starts, *further)
         return cuts, np.searchsorted(starts, cuts[:-1], side="right") - 1
 
     def _is_kept(self, points: Ints) -> NDArray[np.bool_]:
-        return np.ones(len(points), np.bool_) if self.kept is None else lie_in(points, self.kept)
+        if self.kept is None:
+            return np.ones(len(points), np.bool_)
+        return lie_in(points, self.kept)
 
     @property
     def _parted(self) -> tuple[Ints, Ints, Ints, NDArray[np.float64]]:
@@ -569,9 +592,8 @@ class BinnedColumn(Column):
         """
         cuts, bins = self._cuts()
         kept = self._is_kept(cuts[:-1])
-        kept |= ~np.isin(
-            bins, bins[kept]
-        )  # bins of which nothing is kept stay whole: every bin is one group
+        # Bins of which nothing is kept stay whole: any code may be drawn, so each bin is a group.
+        kept |= ~np.isin(bins, bins[kept])
         return bins[kept], cuts[:-1][kept], np.diff(cuts)[kept], self._mass(cuts)[kept]
 
     @cached_property
@@ -580,9 +602,9 @@ class BinnedColumn(Column):
 
     @cached_property
     def _heaped_intervals(self) -> HeapedIntervals | None:
-        return (
-            None if self._heaps is None else HeapedIntervals.from_groups(self._heaps, *self._parted)
-        )
+        if self._heaps is None:
+            return None
+        return HeapedIntervals.from_groups(self._heaps, *self._parted)
 
     @property
     def _heaps(self) -> Heaps | None:
@@ -610,11 +632,9 @@ class BinnedColumn(Column):
         """A grid point between each two of one bin, both included and kept, by the shape; round
         ones like others.
         """
-        return (
-            rng.integers(lows, highs + 1)
-            if self._is_even
-            else self._intervals.draw_between(lows, highs, rng)
-        )
+        if self._is_even:
+            return rng.integers(lows, highs + 1)
+        return self._intervals.draw_between(lows, highs, rng)
 
     def is_missing(self, codes: CodeColumn) -> NDArray[np.bool_]:
         """Whether each code stands for no value."""
