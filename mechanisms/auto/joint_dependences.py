@@ -64,35 +64,45 @@ def joint_sets(domain: Domain, workload: Workload) -> JointSets:
     one column, which is to be predicted, only sets with that column are wanted.
     """
     cliques = list(workload.weights)
-    target = frozenset.intersection(*map(frozenset, cliques)) if len(cliques) > 1 else frozenset()
     widest = max(map(len, cliques))
-    varying = [
-        name for name in domain.attributes if domain[name] > 1 and name in workload.importance
-    ]
+    target: frozenset[str] = frozenset()
+    if len(cliques) > 1:
+        target = frozenset.intersection(*map(frozenset, cliques))
     # Only triples and wider ones say that more than pairs matter; the pairs of a wide table do not.
     if workload.are_named or (widest < 3 and not target) or len(target) > 1:
         return JointSets([], frozenset())
-    pairs = {pair for clique in cliques for pair in combinations(clique, 2)}
-    sets: list[Clique] = []
+    candidates = _candidates(domain, workload, target)
+    # Smallest first: they have least noise, and limits then leave out the fewest.
+    candidates.sort(key=lambda clique: (len(clique), domain.size(clique)))
+    scored = []
+    n_cells = 0
+    for clique in candidates[:_MAX_SETS]:
+        n_cells += domain.size(clique)
+        if n_cells > _ALL_CELLS:
+            break
+        scored.append(clique)
+    return JointSets(scored, frozenset(clique for clique in scored if target <= set(clique)))
+
+
+def _candidates(domain: Domain, workload: Workload, target: frozenset[str]) -> list[Clique]:
+    """Sets of three and four columns that vary, all of whose pairs are in the workload; those of
+    four hold the target.
+    """
+    varying = [
+        name for name in domain.attributes if domain[name] > 1 and name in workload.importance
+    ]
+    pairs = {pair for clique in workload.weights for pair in combinations(clique, 2)}
+    candidates: list[Clique] = []
     for size in (3, 4):
         if comb(len(varying), size) > 8 * _MAX_SETS:  # most would be left out
             break
-        sets += [
-            each
-            for each in combinations(varying, size)
-            if domain.size(each) <= MAX_CELLS
-            and (target <= set(each) or size == 3)
-            and all(pair in pairs for pair in combinations(each, 2))
-        ]
-    # Smallest first: they have least noise, and limits then leave out the fewest.
-    sets.sort(key=lambda each: (len(each), domain.size(each)))
-    kept, n_cells = [], 0
-    for each in sets[:_MAX_SETS]:
-        n_cells += domain.size(each)
-        if n_cells > _ALL_CELLS:
-            break
-        kept.append(each)
-    return JointSets(kept, frozenset(each for each in kept if target <= set(each)))
+        for clique in combinations(varying, size):
+            # Triples without the target are scored as well: they explain sets of four around them.
+            may_be_scored = size == 3 or target <= set(clique)
+            is_wanted = all(pair in pairs for pair in combinations(clique, 2))
+            if may_be_scored and is_wanted and domain.size(clique) <= MAX_CELLS:
+                candidates.append(clique)
+    return candidates
 
 
 @final
@@ -126,7 +136,8 @@ class JointScores:
         self._rho = rho
         unit = table.ledger.unit
         # The noise of k scores grows with sqrt(k): as many are scored as it allows, smallest first.
-        most = (_MAX_NOISE_SHARE * self._total / error_stddev(1, rho=rho, unit=unit)) ** 2
+        stddev_of_one = error_stddev(1, rho=rho, unit=unit)
+        most = (_MAX_NOISE_SHARE * self._total / stddev_of_one) ** 2
         self.scored: Sequence[Clique] = sets.scored[: int(most)]
         """The sets that are scored; none if noise would hide them."""
         if not self._wanted.intersection(self.scored):
@@ -146,10 +157,11 @@ class JointScores:
         noisy = release_errors(
             self._table, self.scored, expected, rho=self._rho, coarsening=self._coarsening
         ).errors
-        own: dict[Clique, float] = {}
+        residuals: dict[Clique, float] = {}
         for clique in sorted(self.scored, key=len):
             # Residuals are orthogonal: what a triple inside of four columns has is not theirs.
-            inside = sum(own.get(part, 0.0) ** 2 for part in combinations(clique, len(clique) - 1))
+            parts = combinations(clique, len(clique) - 1)
+            inside = sum(residuals.get(part, 0.0) ** 2 for part in parts)
             whole = max(noisy[clique], 0.0) ** 2
             square = whole - inside - self._by_chance(clique)
             # The noise of a square is twice the number's, times the number.
@@ -157,18 +169,21 @@ class JointScores:
             # Only what is strong is taken off wider sets: a difference of noises would make others
             # look strong or weak by chance.
             if square - _CLEAR * spread >= (_STRONG * self._total) ** 2:
-                own[clique] = sqrt(square)
+                residuals[clique] = sqrt(square)
         strongest = sorted(
-            self._wanted.intersection(own), key=lambda clique: (-own[clique], clique)
+            self._wanted.intersection(residuals),
+            key=lambda clique: (-residuals[clique], clique),
         )
         return strongest[:_MOST_MEASURED]
 
     def _by_chance(self, clique: Clique) -> float:
         """About the squared L1 norm that chance makes of what pairs do not say."""
         sizes = [self._domain[name] for name in clique]
-        all_of_it = prod(sizes) - 1 - sum(each - 1 for each in sizes)
-        pairs = sum((a - 1) * (b - 1) for a, b in combinations(sizes, 2))
-        return 2.0 / np.pi * self._total * max(all_of_it - pairs, 0)
+        beyond_columns = prod(sizes) - 1 - sum(size - 1 for size in sizes)
+        of_pairs = sum((a - 1) * (b - 1) for a, b in combinations(sizes, 2))
+        degrees_of_freedom = max(beyond_columns - of_pairs, 0)
+        # The mean of |x|, squared, of a standard normal x is 2 / pi.
+        return 2.0 / np.pi * self._total * degrees_of_freedom
 
     @property
     def _domain(self) -> Domain:
@@ -177,38 +192,49 @@ class JointScores:
 
     def merged(self, model: Model, cliques: Sequence[Clique]) -> dict[Clique, FloatArray]:
         """What a model says of some marginals, over groups of levels."""
-        tables = (factor.values for factor in model.marginals(cliques))
         merging = self._coarsening or Coarsening({})
-        return {
-            clique: merging.apply(clique, table)
-            for clique, table in zip(cliques, tables, strict=True)
-        }
+        tables = {}
+        for clique, marginal in zip(cliques, model.marginals(cliques), strict=True):
+            tables[clique] = merging.apply(clique, marginal.values)
+        return tables
 
     def expected(self, model: Model) -> list[FloatArray]:
         """Counts of all sets such that pairs, and triples that were measured, are as in the model,
         and else as even as can be.
         """
         measured = [frozenset(measurement.clique) for measurement in self._table.released]
-        known = {
-            part
-            for clique in self.scored
-            for size in (2, 3)
-            for part in combinations(clique, size)
-            if size == 2 or any(other >= set(part) for other in measured)
-        }
-        # Sets inside of a measured one are expected as the model has them: whatever they depend on
-        # has been seen.
-        known |= {
-            clique for clique in self.scored if any(other >= set(clique) for other in measured)
-        }
-        tables = self.merged(model, sorted(known))
+
+        def is_measured(clique: Clique) -> bool:
+            return any(other >= set(clique) for other in measured)
+
+        from_model: set[Clique] = set()
+        for clique in self.scored:
+            from_model.update(combinations(clique, 2))
+            from_model.update(filter(is_measured, combinations(clique, 3)))
+            # Inside of a measured set whatever the columns depend on has been seen.
+            if is_measured(clique):
+                from_model.add(clique)
+        tables = self.merged(model, sorted(from_model))
+
         by_shape: dict[tuple[int, ...], list[Clique]] = {}
         for clique in self.scored:
             if clique not in tables:
-                by_shape.setdefault(self._domain.project(clique).shape, []).append(clique)
-        for shape, some in by_shape.items():
-            tables |= dict(zip(some, _fitted(shape, some, tables), strict=True))
+                shape = self._domain.project(clique).shape
+                by_shape.setdefault(shape, []).append(clique)
+        for shape, cliques in by_shape.items():
+            tables |= dict(zip(cliques, _fitted(shape, cliques, tables), strict=True))
         return [tables[clique] for clique in self.scored]
+
+
+class _Fitting(NamedTuple):
+    """A step of the fitting: some axes of some tables are scaled to given sums."""
+
+    rows: list[int]
+    """Which tables."""
+    target: FloatArray
+    """The sums that they are to have, with axes of length 1 where they are summed over."""
+    summed: tuple[int, ...]
+    """The axes that are summed over."""
 
 
 def _fitted(
@@ -217,17 +243,28 @@ def _fitted(
     """Tables of one shape, fitted to smaller ones together (iterative proportional fitting)."""
     # All tables of a shape at once: hundreds of them in a few operations on arrays.
     cells = np.ones((len(cliques), *shape))
-    steps = []
-    for size in (2, 3):
-        for axes in combinations(range(len(shape)), size):
-            parts = [tuple(clique[axis] for axis in axes) for clique in cliques]
-            rows = [row for row, part in enumerate(parts) if size < len(shape) and part in tables]
-            if rows:
-                wanted = np.stack([np.maximum(tables[parts[row]], 0.0) for row in rows])
-                summed = tuple(axis + 1 for axis in range(len(shape)) if axis not in axes)
-                steps.append((rows, np.expand_dims(wanted, summed), summed))
+    steps = _fitting_steps(len(shape), cliques, tables)
     for _ in range(_ROUNDS):
-        for rows, wanted, summed in steps:
-            sums = cells[rows].sum(axis=summed, keepdims=True)
-            cells[rows] *= np.divide(wanted, sums, out=np.zeros_like(sums), where=sums > 0)
+        for step in steps:
+            sums = cells[step.rows].sum(axis=step.summed, keepdims=True)
+            factors = np.divide(step.target, sums, out=np.zeros_like(sums), where=sums > 0)
+            cells[step.rows] *= factors
     return list(cells)
+
+
+def _fitting_steps(
+    n_axes: int, cliques: Sequence[Clique], tables: Mapping[Clique, FloatArray]
+) -> list[_Fitting]:
+    """A step for each pair of axes, and for each triple of four, of which tables are known."""
+    steps = []
+    for size in range(2, min(n_axes, 4)):
+        for axes in combinations(range(n_axes), size):
+            parts = [tuple(clique[axis] for axis in axes) for clique in cliques]
+            rows = [row for row, part in enumerate(parts) if part in tables]
+            if not rows:
+                continue
+            target = np.stack([np.maximum(tables[parts[row]], 0.0) for row in rows])
+            # The first axis of all tables together is that of the tables.
+            summed = tuple(axis + 1 for axis in range(n_axes) if axis not in axes)
+            steps.append(_Fitting(rows, np.expand_dims(target, summed), summed))
+    return steps

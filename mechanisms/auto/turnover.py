@@ -40,9 +40,11 @@ class Observed(NamedTuple):
 
 def pooled_observations(observations: Sequence[Observed]) -> Observed:
     """Their mean, weighted by precision."""
-    weights = np.array([1.0 / each.stddev**2 for each in observations])
+    precisions = np.array([1.0 / each.stddev**2 for each in observations])
     values = np.array([each.value for each in observations])
-    return Observed(float(values @ weights / weights.sum()), float(1.0 / np.sqrt(weights.sum())))
+    precision = precisions.sum()
+    mean = values @ precisions / precision
+    return Observed(float(mean), float(1.0 / np.sqrt(precision)))
 
 
 def expected_turnovers(observed: Mapping[Clique, Observed]) -> dict[Clique, float]:
@@ -50,7 +52,8 @@ def expected_turnovers(observed: Mapping[Clique, Observed]) -> dict[Clique, floa
     if not observed:
         return {}
     values, stddevs = _arrays(observed.values())
-    posterior = _posterior_means(values, stddevs, _of_columns(list(observed), values, stddevs))
+    prior_means = _column_sums(list(observed), values, stddevs)
+    posterior = _posterior_means(values, stddevs, prior_means)
     return dict(zip(observed, posterior.tolist(), strict=True))
 
 
@@ -59,46 +62,63 @@ def turnovers_alike(observed: Mapping[str, Observed]) -> dict[str, float]:
     if not observed:
         return {}
     values, stddevs = _arrays(observed.values())
-    mean = max(float(np.average(values, weights=stddevs**-2.0)), _least(stddevs))
-    posterior = _posterior_means(values, stddevs, np.full(values.size, mean))
+    prior_means = np.full(values.size, _common_mean(values, stddevs))
+    posterior = _posterior_means(values, stddevs, prior_means)
     return dict(zip(observed, posterior.tolist(), strict=True))
 
 
 def _arrays(observed: Collection[Observed]) -> tuple[FloatArray, FloatArray]:
-    return (
-        np.array([each.value for each in observed]),
-        np.array([each.stddev for each in observed]),
-    )
+    values = np.array([each.value for each in observed])
+    stddevs = np.array([each.stddev for each in observed])
+    return values, stddevs
 
 
-def _posterior_means(values: FloatArray, stddevs: FloatArray, means: FloatArray) -> FloatArray:
-    """Each is its mean times a factor of its own, which all of them together say more of."""
-    # Noise is Gaussian all but exactly: an estimate is a sum over many cells.
-    expected = means[:, None] * _FACTORS
-    logs = -0.5 * np.square((values[:, None] - expected) / stddevs[:, None])
-    shares = posterior_shares(logs, _prior_weights(), prior_count=_PRIOR_COUNT, n_rounds=_ROUNDS)
-    return np.asarray((shares * expected).sum(axis=1))
-
-
-def _least(stddevs: FloatArray) -> float:
-    """Nobody can tell that nothing at all was replaced: as much may have been as all together would
-    not show.
+def _posterior_means(
+    values: FloatArray, stddevs: FloatArray, prior_means: FloatArray
+) -> FloatArray:
+    """Each is its mean times a factor of its own, which all of them together say more of; all
+    arrays of shape ``(n,)``.
     """
-    return float(1.0 / np.sqrt(np.sum(1.0 / np.square(stddevs))))
+    # A row for each turnover, a column for each factor that it may have.
+    turnovers = prior_means[:, None] * _FACTORS
+    # Noise is Gaussian all but exactly: an estimate is a sum over many cells.
+    deviations = (values[:, None] - turnovers) / stddevs[:, None]
+    log_likelihoods = -0.5 * np.square(deviations)
+    shares = posterior_shares(
+        log_likelihoods, _prior_weights(), prior_count=_PRIOR_COUNT, n_rounds=_ROUNDS
+    )
+    return np.asarray((shares * turnovers).sum(axis=1))
 
 
-def _of_columns(pairs: Sequence[Clique], values: FloatArray, stddevs: FloatArray) -> FloatArray:
-    """What columns say of each pair: their turnovers by least squares, none below 0."""
+def _common_mean(values: FloatArray, stddevs: FloatArray) -> float:
+    """The mean by precision, but not below what noise would hide."""
+    mean = float(np.average(values, weights=stddevs**-2.0))
+    return max(mean, _hidden_turnover(stddevs))
+
+
+def _hidden_turnover(stddevs: FloatArray) -> float:
+    """The standard deviation of the mean of all: nobody can tell that nothing at all was replaced,
+    as so much would not show.
+    """
+    precision = np.sum(1.0 / np.square(stddevs))
+    return float(1.0 / np.sqrt(precision))
+
+
+def _column_sums(pairs: Sequence[Clique], values: FloatArray, stddevs: FloatArray) -> FloatArray:
+    """For each pair the sum of the turnovers of its columns, which are fitted by least squares, none
+    below 0.
+    """
     columns = sorted({name for pair in pairs for name in pair})
     design = np.array([[float(name in pair) for name in columns] for pair in pairs])
-    least = _least(stddevs)
-    means = np.full(len(pairs), max(float(np.average(values, weights=stddevs**-2.0)), least))
+    hidden = _hidden_turnover(stddevs)
+    sums = np.full(len(pairs), _common_mean(values, stddevs))
     for _ in range(_REFITS):
-        # Pairs differ from the sum of their columns by about as much as it is.
-        spread = np.sqrt(np.square(stddevs) + np.square(means))
+        # Pairs differ from the sum of their columns by about as much as it is, so weights follow
+        # from the last fit.
+        spread = np.sqrt(np.square(stddevs) + np.square(sums))
         turnovers, _ = nnls(design / spread[:, None], values / spread)
-        means = design @ turnovers + least
-    return means
+        sums = design @ turnovers + hidden
+    return sums
 
 
 def _prior_weights() -> FloatArray:
