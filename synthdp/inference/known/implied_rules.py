@@ -1,6 +1,7 @@
 """What constraints leave of some attributes, whatever the others are: these are eliminated."""
 
 from collections.abc import Sequence
+from itertools import chain
 from math import prod
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ _MAX_AXES = 24
 """Attributes of such: numpy has 32 axes at most, in places."""
 
 Allowed = NDArray[np.bool_]
+RuleTable = tuple[Clique, Allowed]
+"""A clique, and for each of its cells whether it is allowed, an axis for each attribute."""
 
 
 class ImpliedRules(NamedTuple):
@@ -42,20 +45,26 @@ def implied_rules(
     merging = _merging(domain, constraints)
     tables = [(each.clique, _merged(each, merging)) for each in constraints]
     sizes = {name: int(groups.max()) + 1 for name, groups in merging.items()}
-    others = merging.keys() - set(attributes)
+
+    def n_cells(clique: Clique) -> int:
+        return prod(sizes[name] for name in clique)
+
+    to_eliminate = merging.keys() - set(attributes)
     are_complete = True
-    while others:
-        joined = {name: _joined_clique(tables, name) for name in others}
-        name = min(joined, key=lambda each: (prod(sizes[n] for n in joined[each]), each))
-        others.remove(name)
-        here = [table for table in tables if name in table[0]]
-        rest = [table for table in tables if name not in table[0]]
+    while to_eliminate:
+        joined = {name: _joined_clique(tables, name) for name in to_eliminate}
+        name = min(joined, key=lambda each: (n_cells(joined[each]), each))
         clique = joined[name]
-        if prod(sizes[each] for each in clique) <= _MAX_CELLS and len(clique) <= _MAX_AXES:
-            here = [(clique, _together(here, clique, sizes))]
-        elif len(here) > 1:
+        to_eliminate.remove(name)
+        with_it = [table for table in tables if name in table[0]]
+        without_it = [table for table in tables if name not in table[0]]
+        if n_cells(clique) <= _MAX_CELLS and len(clique) <= _MAX_AXES:
+            with_it = [(clique, _joined(with_it, clique, sizes))]
+        elif len(with_it) > 1:
+            # Two that allow a combination each may do so for different values of what goes.
             are_complete = False
-        tables = [*rest, *(_without(table, name) for table in here)]
+        tables = [*without_it, *(_projected(table, name) for table in with_it)]
+
     rules: list[Constraint] = []
     for clique, allowed in tables:
         # Of rules that leave no row at all there is nothing to say here: `check_possible` does.
@@ -64,45 +73,51 @@ def implied_rules(
         if domain.size(clique) > _MAX_CELLS:
             are_complete = False
             continue
-        rules.append(Constraint(clique, allowed[np.ix_(*(merging[name] for name in clique))]))
+        # Back from merged levels to all: a level is allowed what its group is.
+        groups = np.ix_(*(merging[name] for name in clique))
+        rules.append(Constraint(clique, allowed[groups]))
     return ImpliedRules(rules, are_complete)
 
 
 def _merging(domain: Domain, constraints: Sequence[Constraint]) -> dict[str, Partition]:
     """Of each attribute the levels that some constraint tells apart."""
-    names = domain.canonical({name for each in constraints for name in each.clique})
-    return {
-        name: refined([alike(each, name) for each in constraints if name in each.clique])
-        for name in names
-    }
+    constrained = {name for each in constraints for name in each.clique}
+    merging = {}
+    for name in domain.canonical(constrained):
+        partitions = [alike(each, name) for each in constraints if name in each.clique]
+        merging[name] = refined(partitions)
+    return merging
 
 
 def _merged(constraint: Constraint, merging: dict[str, Partition]) -> Allowed:
+    """What a constraint allows of merged levels: what it allows of the first one of each group."""
     allowed = constraint.allowed
     for axis, name in enumerate(constraint.clique):
-        firsts = np.unique(merging[name], return_index=True)[1]
+        _, firsts = np.unique(merging[name], return_index=True)
         allowed = np.take(allowed, firsts, axis=axis)
     return allowed
 
 
-def _joined_clique(tables: Sequence[tuple[Clique, Allowed]], name: str) -> Clique:
+def _joined_clique(tables: Sequence[RuleTable], name: str) -> Clique:
     """All attributes of the tables that have one."""
-    return tuple(dict.fromkeys(each for clique, _ in tables if name in clique for each in clique))
+    cliques = [clique for clique, _ in tables if name in clique]
+    return tuple(dict.fromkeys(chain.from_iterable(cliques)))
 
 
-def _together(
-    tables: Sequence[tuple[Clique, Allowed]], clique: Clique, sizes: dict[str, int]
-) -> Allowed:
-    """What all tables allow."""
+def _joined(tables: Sequence[RuleTable], clique: Clique, sizes: dict[str, int]) -> Allowed:
+    """What all tables together allow of a clique that holds their attributes."""
     allowed: Allowed = np.ones([sizes[name] for name in clique], dtype=np.bool_)
     for own, table in tables:
+        # Axes in the order of the clique, of length 1 for attributes that the table does not have.
         order = [own.index(name) for name in clique if name in own]
         shape = [sizes[name] if name in own else 1 for name in clique]
         allowed &= np.transpose(table, order).reshape(shape)
     return allowed
 
 
-def _without(table: tuple[Clique, Allowed], name: str) -> tuple[Clique, Allowed]:
+def _projected(table: RuleTable, name: str) -> RuleTable:
+    """What a table allows of the other attributes: what it allows with some level of this one."""
     clique, allowed = table
     axis = clique.index(name)
-    return (*clique[:axis], *clique[axis + 1 :]), np.asarray(allowed.any(axis=axis))
+    others = (*clique[:axis], *clique[axis + 1 :])
+    return others, np.asarray(allowed.any(axis=axis))

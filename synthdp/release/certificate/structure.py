@@ -2,7 +2,7 @@
 they depend.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -46,8 +46,10 @@ def structure_graph(
     graph = nx.Graph(n_rows=float(model.total))
     for name, n_levels in zip(model.domain.attributes, model.domain.shape, strict=True):
         graph.add_node(name, column=sources[name], n_levels=n_levels, stddevs=[])
-    for pair in _pairs([*model.cliques, *(measurement.clique for measurement in measurements)]):
-        graph.add_edge(*pair, cliques=[], stddevs=[])
+    measured = [measurement.clique for measurement in measurements]
+    for clique in (*model.cliques, *measured):
+        for pair in combinations(clique, 2):
+            graph.add_edge(*pair, cliques=[], stddevs=[])
     for measurement in measurements:
         # The root of the mean variance, as cells may have noise of their own scales.
         stddev = float(np.sqrt(np.mean(np.square(measurement.stddev))))
@@ -59,14 +61,10 @@ def structure_graph(
     # All at once: a model answers many marginals in one walk over its tree.
     pairs = list(graph.edges)
     for pair, marginal in zip(pairs, model.marginals(pairs), strict=True):
-        graph.edges[pair]["mutual_information"], graph.edges[pair]["cramers_v"] = dependence(
-            marginal.values
-        )
+        information, cramers_v = dependence(marginal.values)
+        graph.edges[pair]["mutual_information"] = information
+        graph.edges[pair]["cramers_v"] = cramers_v
     return graph
-
-
-def _pairs(cliques: Iterable[Sequence[str]]) -> Iterable[tuple[str, str]]:
-    return (pair for clique in cliques for pair in combinations(clique, 2))
 
 
 def dependence(counts: NDArray[np.float64]) -> tuple[float, float]:
@@ -79,13 +77,18 @@ def dependence(counts: NDArray[np.float64]) -> tuple[float, float]:
     [0.693, 1.0]
     """
     # Cramér's V divides by the number of levels: those that never occur would make it too small.
-    occurring = counts[np.ix_(counts.sum(axis=1) > 0, counts.sum(axis=0) > 0)]
-    if min(occurring.shape) < 2:
+    has_rows = counts.sum(axis=1) > 0
+    has_columns = counts.sum(axis=0) > 0
+    occurring = counts[np.ix_(has_rows, has_columns)]
+    n_levels = min(occurring.shape)
+    if n_levels < 2:
         return 0.0, 0.0
     joint = occurring / occurring.sum()
     independent = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     ratio = joint / independent
-    information = float(np.sum(joint * np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)))
-    squared = float(np.sum(np.square(joint - independent) / independent)) / (min(joint.shape) - 1)
-    # Rounding alone would show an independent pair as a negative number.
-    return max(information, 0.0), min(squared**0.5, 1.0)
+    log_ratio = np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)  # 0 log 0 is 0
+    information = float(np.sum(joint * log_ratio))
+    chi_squared = float(np.sum(np.square(joint - independent) / independent))
+    cramers_v = (chi_squared / (n_levels - 1)) ** 0.5
+    # Rounding alone would show an independent pair as a negative number, or a copy as above 1.
+    return max(information, 0.0), min(cramers_v, 1.0)
