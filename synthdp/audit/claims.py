@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import exp, expm1, log, sqrt
+from math import exp, expm1, sqrt
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -29,9 +29,13 @@ def least_rho(event: Event) -> float | None:
         case SelectionEvent():
             return float(event.epsilon**2 / 8)
         case PrivTreeEvent():
-            one = 1 / event.scale
-            epsilon = one * (1 - 1 / expm1(-event.decay / event.scale))
-            return (event.sensitivity * (epsilon + one)) ** 2 / 8
+            # A record moves the likelihood of splitting at all nodes on its path, at each one by
+            # less than at the next: a geometric series. The range is wider than epsilon, as a record
+            # makes splits likelier by so much, and less likely by no more than one step.
+            one_step = 1 / event.scale
+            all_steps = one_step * (1 - 1 / expm1(-event.decay / event.scale))
+            bounded_range = event.sensitivity * (all_steps + one_step)
+            return bounded_range**2 / 8
     return None
 
 
@@ -42,14 +46,15 @@ def least_sensitivity(event: Event, unit: PrivacyUnit) -> int:
     A record that is replaced leaves one cell and enters another; all rows of a person may fall into
     one.
     """
-    replaced, rows = unit.adjacency is Adjacency.REPLACE_ONE, unit.max_rows
+    rows = unit.max_rows
+    n_cells = 2 if unit.adjacency is Adjacency.REPLACE_ONE else 1
     match event:
         case ScoresEvent():
-            return event.n_candidates * ((1 + replaced) * rows) ** 2
+            return event.n_candidates * (n_cells * rows) ** 2
         case CountsEvent():
-            return (1 + replaced) * rows**2
+            return n_cells * rows**2
         case PrivTreeEvent():
-            return (1 + replaced) * rows
+            return n_cells * rows
     return 0  # a selection's depends on public weights; whether its scores move further is seen
 
 
@@ -58,7 +63,8 @@ def cost_excess(event: Event, unit: PrivacyUnit) -> Iterator[str]:
     # Worked out here once more, from the definition of the unit and not by the kernel's functions:
     # shared code would share its mistakes.
     declared = getattr(event, "sensitivity_squared", getattr(event, "sensitivity", 0))
-    if declared < (needed := least_sensitivity(event, unit)):
+    needed = least_sensitivity(event, unit)
+    if declared < needed:
         yield f"its declared sensitivity is {declared}, a unit can move it by {needed}"
     least = least_rho(event)
     if least is None:
@@ -69,23 +75,27 @@ def cost_excess(event: Event, unit: PrivacyUnit) -> Iterator[str]:
 
 def ledger_excess(ledger: PrivacyLedger) -> Iterator[str]:
     """In what a ledger claims more than its events and theorems give."""
-    if (total := sum((event.rho for event in ledger.events), Fraction(0))) != ledger.spent:
-        yield f"the ledger says that rho {float(ledger.spent):.6g} is spent, its events cost {float(total):.6g}"
-    if (
-        failed := sum((event.delta for event in ledger.events), Fraction(0))
-    ) > ledger.failure_delta:
-        yield f"events may fail with {float(failed):.3g}, {float(ledger.failure_delta):.3g} was set apart"
+    spent, budget = float(ledger.spent), float(ledger.budget)
+    charged = sum((event.rho for event in ledger.events), Fraction(0))
+    if charged != ledger.spent:
+        yield f"the ledger says that rho {spent:.6g} is spent, its events cost {float(charged):.6g}"
+    may_fail = sum((event.delta for event in ledger.events), Fraction(0))
+    failure_delta = float(ledger.failure_delta)
+    if may_fail > ledger.failure_delta:
+        yield f"events may fail with {float(may_fail):.3g}, {failure_delta:.3g} was set apart"
     if ledger.spent > ledger.budget:
-        yield f"rho {float(ledger.spent):.6g} is spent of a budget of {float(ledger.budget):.6g}"
-    if ledger.accounting is Accounting.GDP and not all(
-        event.is_gaussian for event in ledger.events
-    ):
+        yield f"rho {spent:.6g} is spent of a budget of {budget:.6g}"
+    is_gdp = ledger.accounting is Accounting.GDP
+    if is_gdp and not all(event.is_gaussian for event in ledger.events):
         yield "Gaussian accounting of an event that is not Gaussian"
     # What events may fail with is taken off delta; only the rest may be claimed by the conversion.
-    rest, rho = ledger.delta - float(ledger.failure_delta), float(ledger.budget)
-    convert = gdp_delta if ledger.accounting is Accounting.GDP else zcdp_delta
-    if (delta := convert(rho, ledger.epsilon)) > rest * (1 + _SLACK):
-        yield f"a budget of rho {rho:.6g} gives delta {delta:.3g} at epsilon {ledger.epsilon}, {rest:.3g} is claimed"
+    claimed = ledger.delta - failure_delta
+    delta = (gdp_delta if is_gdp else zcdp_delta)(budget, ledger.epsilon)
+    if delta > claimed * (1 + _SLACK):
+        yield (
+            f"a budget of rho {budget:.6g} gives delta {delta:.3g} at epsilon {ledger.epsilon}, "
+            f"{claimed:.3g} is claimed"
+        )
 
 
 def gdp_delta(rho: float, epsilon: float) -> float:
@@ -95,9 +105,10 @@ def gdp_delta(rho: float, epsilon: float) -> float:
     0.01
     """
     mu = sqrt(2 * rho)
-    return float(ndtr(mu / 2 - epsilon / mu)) - exp(
-        epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-    )
+    above = float(ndtr(mu / 2 - epsilon / mu))
+    # exp(epsilon) alone overflows where the probability that it stands before underflows.
+    log_below = float(log_ndtr(-mu / 2 - epsilon / mu))
+    return above - exp(epsilon + log_below)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -107,6 +118,8 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     >>> round(zcdp_delta(0.1034, 1.0), 4)
     0.01
     """
+    # Orders 1 + a of the Renyi divergence. Any grid gives a delta that holds; a finer one a smaller.
     a = np.geomspace(1e-3, 1e6, 20_001)
-    logs = a * ((1 + a) * rho - epsilon) - np.log(a) + (1 + a) * np.log1p(-1 / (1 + a))
-    return exp(min(float(logs.min()), log(1.0)))
+    log_deltas = a * ((1 + a) * rho - epsilon) - np.log(a) + (1 + a) * np.log1p(-1 / (1 + a))
+    # Delta is a probability: at most 1, whose logarithm is 0.
+    return exp(min(float(log_deltas.min()), 0.0))

@@ -34,7 +34,8 @@ def possible_parts(field: Mapping[str, Any]) -> tuple[OpenPart, ...]:
 
 def parts_of_type(field: Mapping[str, Any], *, has_levels: bool) -> tuple[OpenPart, ...]:
     """All that can be left open of the type of a field, with levels that are listed or without."""
-    parts = type_named(field["type"]).derivable(field["type"], has_levels=has_levels)
+    type_name = field["type"]
+    parts = type_named(type_name).derivable(type_name, has_levels=has_levels)
     return tuple(part for part in PARTS if part in parts)
 
 
@@ -42,15 +43,18 @@ def declared_parts(field: Mapping[str, Any]) -> frozenset[OpenPart]:
     """What of a field is declared; bins also where ``binning`` does not say that their number is
     the most.
     """
-    constraints, own = filled_in(field), field.get("synthdp") or {}
-    given: dict[OpenPart, object] = {
-        "levels": constraints.get("enum") or field.get("categories"),
-        "bounds": {"minimum", "maximum"} <= set(constraints) or has_edges(field),
-        "bins": has_edges(field) or (own.get("bins") is not None and own.get("binning") is None),
+    constraints = filled_in(field)
+    own = field.get("synthdp") or {}
+    has_both_bounds = {"minimum", "maximum"} <= set(constraints)
+    has_n_bins = own.get("bins") is not None and own.get("binning") is None
+    is_declared: dict[OpenPart, bool] = {
+        "levels": bool(constraints.get("enum") or field.get("categories")),
+        "bounds": has_both_bounds or has_edges(field),
+        "bins": has_n_bins or has_edges(field),
         "decimals": own.get("decimals") is not None,
         "missing": "required" in constraints or _names_missing(field),
     }
-    return frozenset(part for part, value in given.items() if value)
+    return frozenset(part for part, value in is_declared.items() if value)
 
 
 def _names_missing(field: Mapping[str, Any]) -> bool:
@@ -64,11 +68,11 @@ def _names_missing(field: Mapping[str, Any]) -> bool:
 
 def filled_in(field: Mapping[str, Any]) -> dict[str, Any]:
     """The constraints that are filled in."""
-    return {
-        key: value for key, value in (field.get("constraints") or {}).items() if value is not None
-    }
+    constraints = field.get("constraints") or {}
+    return {key: value for key, value in constraints.items() if value is not None}
 
 
 def has_edges(field: Mapping[str, Any]) -> bool:
     """Whether a field says where its bins begin and end."""
-    return (field.get("synthdp") or {}).get("edges") is not None
+    own = field.get("synthdp") or {}
+    return own.get("edges") is not None

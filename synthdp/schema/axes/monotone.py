@@ -29,43 +29,56 @@ def followed(starts: Ints, mass: Floats) -> tuple[Ints, Floats]:
     ([0, 1, 2, 3], [0.72, 0.65])
     """
     widths = np.diff(starts)
-    pieces = np.minimum(widths, PIECES)
-    bins = np.repeat(np.arange(len(widths)), pieces)
-    number = np.arange(len(bins)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    cuts = np.append(starts[bins] + number * widths[bins] // pieces[bins], starts[-1])
-    heights = mass / widths
-    slopes = _slopes(widths.astype(np.float64), heights)
-    begin = (cuts[:-1] - starts[bins]) / widths[bins]
-    end = (cuts[1:] - starts[bins]) / widths[bins]
-    # Up to a place in the bin, as a part of what the bin has at its ends: cubic Hermite splines.
-    below, above = slopes[:-1][bins] * widths[bins], slopes[1:][bins] * widths[bins]
-    total = mass[bins]
-    weights = _hermite(end, total, below, above) - _hermite(begin, total, below, above)
-    return cuts, np.maximum(weights, 0.0)
+    # No piece is smaller than a grid point.
+    n_pieces = np.minimum(widths, PIECES)
+    bins = np.repeat(np.arange(len(widths)), n_pieces)
+    first_pieces = np.cumsum(n_pieces) - n_pieces
+    piece_in_bin = np.arange(len(bins)) - first_pieces[bins]
+    width = widths[bins]
+    cuts = np.append(starts[bins] + piece_in_bin * width // n_pieces[bins], starts[-1])
+
+    # The distribution function at both ends of each piece, from its slopes (densities) at both ends
+    # of the bin; places and slopes are in widths of the bin.
+    edge_densities = _edge_densities(widths.astype(np.float64), mass / widths)
+    at_low_edge = edge_densities[:-1][bins] * width
+    at_high_edge = edge_densities[1:][bins] * width
+    begin = (cuts[:-1] - starts[bins]) / width
+    end = (cuts[1:] - starts[bins]) / width
+    up_to_begin = _hermite(begin, mass[bins], at_low_edge, at_high_edge)
+    up_to_end = _hermite(end, mass[bins], at_low_edge, at_high_edge)
+    # Monotone but for rounding.
+    return cuts, np.maximum(up_to_end - up_to_begin, 0.0)
 
 
-def _hermite(place: Floats, total: Floats, below: Floats, above: Floats) -> Floats:
-    """The cubic from 0 to a total whose slopes at 0 and 1 are given."""
+def _hermite(place: Floats, total: Floats, slope_at_0: Floats, slope_at_1: Floats) -> Floats:
+    """The cubic from 0 at place 0 to a total at place 1 whose slopes there are given."""
     rise = place * place * (3.0 - 2.0 * place)
-    from_below = place * (1.0 - place) ** 2
-    from_above = place * place * (place - 1.0)
-    return total * rise + below * from_below + above * from_above
+    from_0 = place * (1.0 - place) ** 2
+    from_1 = place * place * (place - 1.0)
+    return total * rise + slope_at_0 * from_0 + slope_at_1 * from_1
 
 
-def _slopes(widths: Floats, heights: Floats) -> NDArray[np.float64]:
-    """The density where bins meet, and at both ends."""
+def _edge_densities(widths: Floats, heights: Floats) -> NDArray[np.float64]:
+    """The density at each edge of bins of some widths and mean densities; shape ``(n_bins + 1,)``."""
     left, right = heights[:-1], heights[1:]
+    left_weight = 2.0 * widths[1:] + widths[:-1]
+    right_weight = widths[1:] + 2.0 * widths[:-1]
     # Weighted harmonic means: 0 beside an empty bin, and never so steep that mass would be negative.
-    first, second = 2.0 * widths[1:] + widths[:-1], widths[1:] + 2.0 * widths[:-1]
-    is_open = (left > 0) & (right > 0)
-    inverse = first / np.where(is_open, left, 1.0) + second / np.where(is_open, right, 1.0)
-    inner = np.where(is_open, (first + second) / inverse, 0.0)
-    ends = _end(widths[:2], heights[:2]), _end(widths[:-3:-1], heights[:-3:-1])
-    return np.concatenate([ends[:1], inner, ends[1:]])
+    both_hold = (left > 0) & (right > 0)
+    left_part = left_weight / np.where(both_hold, left, 1.0)
+    right_part = right_weight / np.where(both_hold, right, 1.0)
+    mean = (left_weight + right_weight) / (left_part + right_part)
+    inner = np.where(both_hold, mean, 0.0)
+    first = _end_density(widths[:2], heights[:2])
+    last = _end_density(widths[:-3:-1], heights[:-3:-1])
+    return np.concatenate([[first], inner, [last]])
 
 
-def _end(widths: Floats, heights: Floats) -> float:
-    """The density at an end, from its bin and the one beside it."""
+def _end_density(widths: Floats, heights: Floats) -> float:
+    """The density at an end, on the parabola through its bin and the one beside it.
+
+    At least 0 and at most three times that of the bin: then the cubic does not turn back.
+    """
     outer, inner = widths.tolist()
-    slope = ((2.0 * outer + inner) * heights[0] - outer * heights[1]) / (outer + inner)
-    return float(np.clip(slope, 0.0, 3.0 * heights[0]))
+    density = ((2.0 * outer + inner) * heights[0] - outer * heights[1]) / (outer + inner)
+    return float(np.clip(density, 0.0, 3.0 * heights[0]))
