@@ -229,23 +229,22 @@ def distance_of(opened: OpenProject, rule: Any) -> tuple[str, str] | None:
 def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
     """The ways in which neighbouring dates of a table may follow one another, the lower one first,
     each with the rule that says so: of those of which nothing is declared, and whose later one is
-    not measured by a distance yet.
+    not measured by a distance yet. Those in the order of the columns come first, as most are so.
     """
     ruled = [{*(ordered_pair(rule) or ())} for rule in rules_of(opened)]
-    ways = list[tuple[str, str]]()
+    ways, turned = list[tuple[str, str]](), list[tuple[str, str]]()
     for table, kinds in kinds_of(opened).items():
         fields = {name: kind for name, kind in kinds.items() if isinstance(kind, Mapping)}
         measured = {name: relative_to(kind) for name, kind in fields.items()}
         types = {name: fields[name]["type"] if name in fields else kinds[name] for name in kinds}
         for moment in ("date", "datetime"):
             for pair in pairwise(name for name, type_ in types.items() if type_ == moment):
-                ways += [
-                    (f"{table}.{lower}", f"{table}.{upper}") if table else (lower, upper)
-                    for lower, upper in permutations(pair)
-                    if not measured.get(upper) and measured.get(lower) != upper
-                ]
+                for listed, (lower, upper) in zip((ways, turned), permutations(pair), strict=True):
+                    way = (f"{table}.{lower}", f"{table}.{upper}") if table else (lower, upper)
+                    is_free = not measured.get(upper) and measured.get(lower) != upper
+                    listed.extend([way] if is_free else [])
     said = {"0.side": ["left"], "1.side": ["right"], "compared": ["<="]}
-    rules = {way: rule_of_answers("check", dict.fromkeys(way), said) for way in ways}
+    rules = {way: rule_of_answers("check", dict.fromkeys(way), said) for way in ways + turned}
     return {way: rule for way, rule in rules.items() if {*way} not in ruled}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from synthdp.cli.projects import rules
+from synthdp.cli.projects.columns import places_of
 from synthdp.cli.projects.declared import (
     check,
     checked,
@@ -37,6 +38,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
     tables, words = content.get("resources", ()), visit.texts.words("rule")
     columns, n_cases = rules.columns_of(visit.opened), visit.whole("cases", usual=2)
     about = [("rule", visit.text("rule")), *(("column", name) for name in visit.texts_of("column"))]
+    apart, places = rules.dates_apart(visit.opened), [*places_of(visit.opened)]
     turned = [] if visit.text("turned") else [("turned", "1")]
     return {
         "columns": [each for each in columns if not each.startswith(OTHER)],
@@ -46,7 +48,8 @@ def people_view(visit: Visit) -> dict[str, Any]:
             (rule_text(rule, words), rules.distance_of(visit.opened, rule))
             for _, rule in rules.all_rules(visit.opened)
         ],
-        "apart": rules.dates_apart(visit.opened),
+        "apart": apart,
+        "n_turned": sum(places.index(one) > places.index(other) for one, other in apart),
         "relatives": rules.relatives(visit.opened),
         "builder": rules.asked_of_rule(
             visit.opened, visit.text("rule"), _columns(visit), visit.answers, n_cases=n_cases
