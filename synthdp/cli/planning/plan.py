@@ -18,6 +18,8 @@ from synthdp.cli.planning.expected_noise import (
     quality_budget,
 )
 from synthdp.core.errors import ParameterError
+from synthdp.learning.questions import LearningQuestion
+from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.release.acceptance import MARGIN
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of_ledger
 from synthdp.release.quality import mean_stddev
@@ -108,9 +110,9 @@ class Plan:
     domain_share: float
     """As in `synthesize`."""
 
-    def at(self, epsilon: float) -> Prospect:
-        """What is to be expected of an epsilon."""
-        ledger = expected_ledger(
+    def ledger(self, epsilon: float) -> PrivacyLedger:
+        """The budget that a run with an epsilon would have."""
+        return expected_ledger(
             self.schema,
             epsilon=epsilon,
             delta=self.delta,
@@ -118,7 +120,15 @@ class Plan:
             max_rows_per_unit=self.max_rows_per_unit,
             domain_share=self.domain_share,
         )
-        asked = expected_questions(self.schema, ledger, domain_share=self.domain_share)
+
+    def questions(self, ledger: PrivacyLedger) -> tuple[LearningQuestion, ...]:
+        """What learning the open columns would ask."""
+        return expected_questions(self.schema, ledger, domain_share=self.domain_share)
+
+    def at(self, epsilon: float) -> Prospect:
+        """What is to be expected of an epsilon."""
+        ledger = self.ledger(epsilon)
+        asked = self.questions(ledger)
         needs = [question.least_records for question in asked if question.about == "levels"]
         rho = model_budget(self.schema, ledger, domain_share=self.domain_share)
         domain = expected_domain(self.schema)

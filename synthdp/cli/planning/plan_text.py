@@ -43,6 +43,30 @@ ABOUT_LEVELS = (
 )
 
 
+def plan_of(
+    path: str,
+    *,
+    rows: int,
+    delta: float | None = None,
+    unit: str | None = None,
+    max_rows_per_unit: int = 1,
+    domain_share: float = DOMAIN_SHARE,
+) -> Plan:
+    """The plan of a schema file; takes what `describe_plan` does, and raises as it does."""
+    share = checked_share(domain_share)
+    schema, _ = load_public(path)
+    schema = schema.without(unit) if unit is not None and unit in schema.names else schema
+    check_possible(schema.largest_domain, schema.constraints)
+    return Plan(
+        schema=schema,
+        rows=rows,
+        delta=advised_delta(rows) if delta is None else delta,
+        unit=unit,
+        max_rows_per_unit=max_rows_per_unit,
+        domain_share=share,
+    )
+
+
 def describe_plan(
     path: str,
     *,
@@ -82,17 +106,13 @@ def describe_plan(
         If its rules forbid everything, a number is out of range, or ``want`` is not understood.
     """
     wanted = None if want is None else Want.parse(want)
-    share = checked_share(domain_share)
-    schema, _ = load_public(path)
-    schema = schema.without(unit) if unit is not None and unit in schema.names else schema
-    check_possible(schema.largest_domain, schema.constraints)
-    plan = Plan(
-        schema=schema,
+    plan = plan_of(
+        path,
         rows=rows,
-        delta=advised_delta(rows) if delta is None else delta,
+        delta=delta,
         unit=unit,
         max_rows_per_unit=max_rows_per_unit,
-        domain_share=share,
+        domain_share=domain_share,
     )
     prospects = [
         plan.at(each) for each in sorted({*EPSILONS, *([] if epsilon is None else [epsilon])})

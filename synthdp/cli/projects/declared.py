@@ -240,14 +240,8 @@ def check(
     path, project = declared_path(opened), opened.project
     if project.is_linked:
         return PACKAGE_FACTS.load()(Package.load(path), epsilon=epsilon, delta=delta)
-    return describe_check(
-        str(path),
-        epsilon=epsilon,
-        delta=delta,
-        rows=None if epsilon is None else project.rows or None,
-        unit=project.unit or None,
-        max_rows_per_unit=project.max_rows,
-    )[0]
+    unit = project.unit or None
+    return describe_check(str(path), unit=unit, max_rows_per_unit=project.max_rows)[0]
 
 
 def checked(opened: OpenProject) -> tuple[dict[str, Any], str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from synthdp.cli.planning.plan_text import describe_plan
+from synthdp.cli.planning.expected_accuracy import Accuracy
+from synthdp.cli.planning.plan_text import describe_plan, plan_of
 from synthdp.cli.projects.columns import open_parts
 from synthdp.cli.projects.declared import (
     Kind,
@@ -47,8 +48,8 @@ def expected_of(opened: OpenProject) -> dict[str, Any]:
 
     ``here`` is what the plan says at the project's epsilon, ``most_levels`` how many equally
     frequent levels of a column can be learnt, ``learnt`` the columns whose levels are, and
-    ``narrow`` those whose bounds are and will be too narrow, ``once`` what would be said ``here`` if
-    one row of each person was used, where they may have several; ``over`` is what is left of a budget
+    ``narrow`` those whose bounds are and will be too narrow, ``once`` the accuracy if one row of
+    each person was used, where they may have several; ``over`` is what is left of a budget
     that is too small, ``large`` the epsilon above which little is protected, and ``why_not`` says
     why nothing can be expected.
     """
@@ -64,46 +65,44 @@ def expected_of(opened: OpenProject) -> dict[str, Any]:
             return said | {"views": facts["views"], "recognised": facts["best_true_positives"]}
         if not project.rows:
             return said
-        plan = _plan(opened)
-        facts = check(opened, epsilon=project.epsilon, delta=project.delta)
+        plan, _ = describe_plan(
+            str(declared_path(opened)), epsilon=project.epsilon, **_planned(opened)
+        )
+        seen: dict[str, Any] = {"narrow": _narrow(opened)}
+        if project.max_rows > 1 and project.unit and not project.order:
+            seen |= {"once": _once(opened)}
     except SynthdpError as error:
         return said | {"why_not": str(error)}
-    here = _here(opened, plan)
+    (here,) = (each for each in plan["budgets"] if each["epsilon"] == project.epsilon)
     needs = here["level_needs_records"]
     most = int(project.rows / needs) if needs else None
-    seen = {"recognised": here["best_true_positives"], "most_levels": most}
-    seen |= {"narrow": _narrow(opened, facts)}
-    if project.max_rows > 1 and project.unit and not project.order:
-        once = opened.changed(max_rows=1)
-        seen |= {"once": _here(once, _plan(once))}
+    seen |= {"recognised": here["best_true_positives"], "most_levels": most}
     return said | {"plan": plan, "here": here} | seen
 
 
-def _plan(opened: OpenProject) -> dict[str, Any]:
-    """What `synthdp plan` says of one table."""
+def _planned(opened: OpenProject) -> dict[str, Any]:
+    """What a plan of one table takes besides its file."""
     project = opened.project
-    return describe_plan(
-        str(declared_path(opened)),
-        rows=project.rows,
-        epsilon=project.epsilon,
-        delta=project.delta,
-        unit=project.unit or None,
-        max_rows_per_unit=project.max_rows,
-    )[0]
+    return {
+        "rows": project.rows,
+        "delta": project.delta,
+        "unit": project.unit or None,
+        "max_rows_per_unit": project.max_rows,
+    }
 
 
-def _here(opened: OpenProject, plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What a plan says of the project's epsilon."""
-    epsilon = opened.project.epsilon
-    return next(each for each in plan["budgets"] if each["epsilon"] == epsilon)
+def _once(opened: OpenProject) -> Accuracy:
+    """The accuracy to expect if one row of each person was used."""
+    taken = {**_planned(opened), "max_rows_per_unit": 1}
+    return plan_of(str(declared_path(opened)), **taken).at(opened.project.epsilon).accuracy
 
 
-def _narrow(opened: OpenProject, facts: Mapping[str, Any]) -> list[str]:
+def _narrow(opened: OpenProject) -> list[str]:
     """The columns whose learnt bounds will be too narrow, and which a step can ask for."""
-    asked = (facts["noise"].get("learning") or {}).get("questions", ())
+    plan = plan_of(str(declared_path(opened)), **_planned(opened))
     few = {
-        each["column"]
-        for each in asked
-        if each["about"] == "bounds" and (each["least_share"] or 0) > NARROW
+        each.column
+        for each in plan.questions(plan.ledger(opened.project.epsilon))
+        if each.about == "bounds" and (each.least_records or 0) > NARROW * plan.rows
     }
     return [each.name for each in open_parts(opened, {}) if each.name in few]

@@ -1134,7 +1134,7 @@ def test_a_caution_that_may_come_of_a_wrong_kind_leads_to_the_kind_as_well(clien
     asked = [set(re.findall(r'href="/columns#(.*?)"', card)) for card in cards]
     mended = [{"c0-1.kind", "c0-1.minimum"}, {"c0-2.minimum", "c0-2.kind"}]
     assert asked == [*mended, {"c0-0.levels", "c0-0.kind"}]
-    assert "oder ändern Sie die Art" in cards[2]
+    assert "ändern Sie die Art" in cards[2]
     shown = unescape(client.get("/columns").text)
     assert all(f'id="{place}"' in shown for places in asked for place in places)
 
