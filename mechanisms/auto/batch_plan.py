@@ -11,7 +11,7 @@ be found by trying them; it is grown from pairs, column by column, at each resol
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,23 +81,26 @@ class BatchPlan:
         loss: ExpectedLoss,
         is_allowed: Callable[[Sequence[Clique]], bool] = lambda _: True,
     ) -> None:
-        self._loss, self._is_allowed = loss, is_allowed
-        self._columns = [
-            ResolvedClique((name,), len(loss.resolutions) - 1) for name in domain.attributes
-        ]
+        self._loss = loss
+        self._is_allowed = is_allowed
+        finest = len(loss.resolutions) - 1
+        self._columns = [ResolvedClique((name,), finest) for name in domain.attributes]
         self._growths = [_Growth(domain, loss, number) for number in range(len(loss.resolutions))]
         self._n_added = max(_N_ADDED, len(domain) // _COLUMNS_PER_ADDED)
-        self._precision = self._gains = np.zeros(len(loss.parts))
+        # What the last split left: the precision of each part of a residual, by how much more of it
+        # lowers the error, and the average return of what is measured.
+        self._precision = np.zeros(len(loss.parts))
+        self._gains = np.zeros(len(loss.parts))
         self._average = 0.0
-        wide = dict.fromkeys(part.clique for part in loss.parts if len(part.clique) > _MAX_GROWN)
-        self._wide = [
-            ResolvedClique(clique, number)
-            for clique in wide
-            if domain.size(clique) <= MAX_CELLS
-            for number in loss.resolutions.of(clique)
-        ]
-        sizes = np.array([loss.resolutions.cells(*each) for each in self._wide])
-        self._wide_parts = (*loss.parts_measured_by(self._wide), sizes)
+        # Growth leads to no clique that errs only as a whole; those are tried by themselves.
+        wide_cliques = [part.clique for part in loss.parts if len(part.clique) > _MAX_GROWN]
+        self._wide: list[ResolvedClique] = []
+        for clique in dict.fromkeys(wide_cliques):
+            if domain.size(clique) <= MAX_CELLS:
+                numbers = loss.resolutions.of(clique)
+                self._wide += [ResolvedClique(clique, number) for number in numbers]
+        n_cells = np.array([loss.resolutions.cells(*each) for each in self._wide])
+        self._wide_parts = (*loss.parts_measured_by(self._wide), n_cells)
 
     # The problem is convex in the shares of given cliques, so the updates below find its minimum
     # from any start. Column generation makes it one over all cliques: a clique that is absent is
@@ -178,7 +181,10 @@ class BatchPlan:
             additions.append((value, others if best in dropped and others else [best]))
         # Ties are broken by the cliques' own order, so that the same noise gives the same plan.
         additions.sort(key=lambda addition: (-addition[0], addition[1]))
-        return [each for _, resolved in additions[: self._n_added] for each in resolved]
+        better: list[ResolvedClique] = []
+        for _, resolutions in additions[: self._n_added]:
+            better += resolutions
+        return better
 
     def _returns_of_wide(self) -> Iterator[tuple[ResolvedClique, float]]:
         """What each wide clique that errs by itself returns: no pair or triple leads to it."""
@@ -216,9 +222,8 @@ class BatchPlan:
         split = np.array(list(shares.values()))
         split *= budget / split.sum()
         for update in range(n_updates + 1):
-            precision = np.bincount(members, split[owners] * ratios, self._precision.size).astype(
-                np.float64
-            )
+            amounts = split[owners] * ratios
+            precision = np.bincount(members, amounts, self._precision.size).astype(np.float64)
             _, gains = self._loss.after(precision)
             returns = np.bincount(owners, gains[members] * ratios, minlength=len(shares))
             # By the conditions of Karush, Kuhn and Tucker all shares above 0 return the same at the
@@ -238,14 +243,23 @@ class BatchPlan:
         a residual.
         """
         _, members = self._loss.parts_measured_by([clique])
-        alone = self._loss.precision_of([clique], [share])
         # Alone, that is without what other measurements say of the same part: a measurement that is
         # useful only beside others is one too many.
-        before, after = (
-            self._loss.left(np.zeros_like(alone))[members],
-            self._loss.left(alone)[members],
-        )
+        alone = self._loss.precision_of([clique], [share])
+        before = self._loss.left(np.zeros_like(alone))[members]
+        after = self._loss.left(alone)[members]
         return bool((after <= (1.0 - _MIN_GAIN) * before).any())
+
+
+class _GainTables(NamedTuple):
+    """What residuals of one, two and three columns return together, in any order of the columns;
+    shapes ``(n,)``, ``(n, n)`` and ``(n, n, n)``.
+    """
+
+    single: FloatArray
+    pair: FloatArray
+    triple: FloatArray | None
+    """None where there are no residuals of three columns."""
 
 
 @final
@@ -253,16 +267,15 @@ class _Growth:
     """Cliques of large return at one resolution, grown column by column."""
 
     def __init__(self, domain: Domain, loss: ExpectedLoss, resolution: int) -> None:
-        self._names, self._loss, self._resolution = domain.attributes, loss, resolution
+        self._names = domain.attributes
+        self._loss = loss
+        self._resolution = resolution
         self._levels = np.array(domain.shape, dtype=np.float64)
-        self._sizes = np.array(
-            [loss.resolutions.sizes[resolution][name] for name in domain.attributes]
-        )
-        index = {name: i for i, name in enumerate(domain.attributes)}
+        sizes = loss.resolutions.sizes[resolution]
+        self._sizes = np.array([sizes[name] for name in self._names])
+        finest = np.array([loss.resolutions.finest((name,), resolution) for name in self._names])
+        index = {name: i for i, name in enumerate(self._names)}
         self._of_length: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
-        finest = np.array(
-            [loss.resolutions.finest((name,), resolution) for name in domain.attributes]
-        )
         for length in range(1, _MAX_GROWN + 1):
             parts = [(i, part) for i, part in enumerate(loss.parts) if len(part.clique) == length]
             # Residuals of one, two and three columns are kept as index arrays: the search below
@@ -284,74 +297,86 @@ class _Growth:
         gains
             By how much more precision of each part of a residual lowers the error.
         """
-        # The return of a clique is the sum of these over all its subsets, divided by its own cells.
-        # So growing a clique by a column adds the terms that hold the column, and nothing has to be
-        # summed again.
-        amounts = gains * self._loss.n_cells
-        # Without residuals of three columns (the first plan, and wide tables) the cube of n^3
-        # numbers is not made.
-        n, cubes = len(self._names), self._of_length[3][1].size > 0
-        single, pair = np.zeros(n), np.zeros((n, n))
-        triple = np.zeros((n, n, n)) if cubes else None
-        positions, columns = self._of_length[1]
-        np.add.at(single, columns[:, 0], amounts[positions])
-        positions, (left, right) = self._of_length[2][0], self._of_length[2][1].T
-        np.add.at(pair, (left, right), amounts[positions])
-        pair += pair.T
-        if triple is not None:
-            positions, sides = self._of_length[3][0], self._of_length[3][1].T
-            # All orders are filled, so that a lookup need not sort its columns.
-            for i, j, k in permutations(range(3)):
-                np.add.at(triple, (sides[i], sides[j], sides[k]), amounts[positions])
-        upper = np.triu_indices(n, 1)
-        cells = (self._sizes[:, None] * self._sizes)[upper]
-        # All pairs at once: each has its own residual and those of its two columns.
-        values = (pair + single[:, None] + single)[upper] / cells
-        # The bound is on true cells, since that is what is counted and fitted; returns are by what
-        # cells count as.
-        values[(self._levels[:, None] * self._levels)[upper] > MAX_CELLS] = 0.0
-        # Stable, so that equal returns come in the order of the columns.
-        seeds = np.argsort(-values, kind="stable")[
-            : min(max(_N_SEEDS, n), int(np.count_nonzero(values)))
-        ]
-        best_gains: dict[tuple[int, ...], float] = {
-            (i,): float(single[i] / self._sizes[i]) for i in range(n)
-        }
-        best_gains |= dict(self._grown(np.transpose(upper)[seeds], single, pair, triple))
-        cliques = {
-            tuple(self._names[i] for i in columns): value
-            for columns, value in best_gains.items()
-            if value > enough
-        }
+        tables = self._gain_tables(gains)
+        returns: dict[tuple[int, ...], float] = {}
+        for i, amount in enumerate(tables.single):
+            returns[(i,)] = float(amount / self._sizes[i])
+        returns |= dict(self._grown(self._seeds(tables), tables))
         # Of small columns several resolutions are the same table; one name for it, or plans would
         # hold it twice.
         finest = self._loss.resolutions.finest
-        return {
-            ResolvedClique(c, finest(c, self._resolution)): value for c, value in cliques.items()
-        }
+        best: dict[ResolvedClique, float] = {}
+        for columns, value in returns.items():
+            if value > enough:
+                clique = tuple(self._names[i] for i in columns)
+                best[ResolvedClique(clique, finest(clique, self._resolution))] = value
+        return best
+
+    # The return of a clique is the sum of these tables over all its subsets, divided by its own
+    # cells. So growing a clique by a column adds the terms that hold the column, and nothing has to
+    # be summed again.
+    def _gain_tables(self, gains: FloatArray) -> _GainTables:
+        """Gains times cells of all residuals that are seen at this resolution."""
+        amounts = gains * self._loss.n_cells
+        n = len(self._names)
+        single = np.zeros(n)
+        positions, columns = self._of_length[1]
+        np.add.at(single, columns[:, 0], amounts[positions])
+        pair = np.zeros((n, n))
+        positions, columns = self._of_length[2]
+        np.add.at(pair, (columns[:, 0], columns[:, 1]), amounts[positions])
+        pair += pair.T
+        positions, columns = self._of_length[3]
+        # Without residuals of three columns (the first plan, and wide tables) the cube of n^3
+        # numbers is not made.
+        if not columns.size:
+            return _GainTables(single, pair, None)
+        triple = np.zeros((n, n, n))
+        # All orders are filled, so that a lookup need not sort its columns.
+        for i, j, k in permutations(range(3)):
+            np.add.at(triple, (columns[:, i], columns[:, j], columns[:, k]), amounts[positions])
+        return _GainTables(single, pair, triple)
+
+    def _seeds(self, tables: _GainTables) -> NDArray[np.int64]:
+        """Pairs of largest return, best first, from which cliques are grown; shape ``(n_seeds, 2)``."""
+        n = len(self._names)
+        upper = np.triu_indices(n, 1)
+        cells = (self._sizes[:, None] * self._sizes)[upper]
+        # All pairs at once: each has its own residual and those of its two columns.
+        amounts = tables.pair + tables.single[:, None] + tables.single
+        returns = amounts[upper] / cells
+        # The bound is on true cells, since that is what is counted and fitted; returns are by what
+        # cells count as.
+        true_cells = (self._levels[:, None] * self._levels)[upper]
+        returns[true_cells > MAX_CELLS] = 0.0
+        n_seeds = min(max(_N_SEEDS, n), int(np.count_nonzero(returns)))
+        # Stable, so that equal returns come in the order of the columns.
+        best = np.argsort(-returns, kind="stable")[:n_seeds]
+        return np.transpose(upper)[best]
 
     def _grown(
-        self,
-        columns: NDArray[np.int64],
-        single: FloatArray,
-        pair: FloatArray,
-        triple: FloatArray | None,
+        self, columns: NDArray[np.int64], tables: _GainTables
     ) -> Iterator[tuple[tuple[int, ...], float]]:
         """The best clique between each of some pairs and many columns, and what it returns."""
+        single, pair, triple = tables
         # All seeds grow in lockstep, one row each; rows that stop leave the arrays.
-        cells, levels = self._sizes[columns].prod(axis=1), self._levels[columns].prod(axis=1)
+        cells = self._sizes[columns].prod(axis=1)
+        levels = self._levels[columns].prod(axis=1)
         amounts = single[columns].sum(axis=1) + pair[columns[:, 0], columns[:, 1]]
         # What each further column would add: its own residual, and those with the columns that are
         # there. Residuals of four columns and more are not in it (`_MAX_GROWN`).
         more = single + pair[columns].sum(axis=1)
-        more += 0.0 if triple is None else triple[columns[:, 0], columns[:, 1]]
-        best, lengths = amounts / cells, np.full(len(columns), 2)
+        if triple is not None:
+            more += triple[columns[:, 0], columns[:, 1]]
+        best = amounts / cells
+        lengths = np.full(len(columns), 2)
         while len(columns):
             values = (amounts[:, None] + more) / (cells[:, None] * self._sizes)
             values[levels[:, None] * self._levels > MAX_CELLS] = 0.0
             # A column is in a clique once.
             np.put_along_axis(values, columns, 0.0, axis=1)
-            added, rows = np.argmax(values, axis=1), np.arange(len(columns))
+            added = np.argmax(values, axis=1)
+            rows = np.arange(len(columns))
             reached = values[rows, added]
             # It goes on through a dip: of three columns that depend only all together, the first
             # step adds nothing but cells.
@@ -359,14 +384,13 @@ class _Growth:
             for i in np.flatnonzero(~grows):
                 # Not where it stopped, but the best clique on the way.
                 yield tuple(sorted(columns[i, : lengths[i]].tolist())), float(best[i])
-            amounts, cells, levels = (
-                amounts + more[rows, added],
-                cells * self._sizes[added],
-                levels * self._levels[added],
-            )
+            amounts = amounts + more[rows, added]
+            cells = cells * self._sizes[added]
+            levels = levels * self._levels[added]
             # Incremental: what the new column has with each further one.
             more += pair[added]
-            more += 0.0 if triple is None else sum(triple[column, added] for column in columns.T)
+            if triple is not None:
+                more += sum(triple[column, added] for column in columns.T)
             columns = np.column_stack([columns, added])
             # By more than rounding, or a column of next to no return would be taken along.
             lengths = np.where(reached > best * (1 + 1e-9), columns.shape[1], lengths)
