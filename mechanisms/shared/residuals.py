@@ -65,28 +65,27 @@ def best_linear_estimates(
     >>> best.values.round(3).tolist(), round(float(best.stddev) ** 2, 3)
     ([52.0, 50.0], 2.667)
     """
-    wanted = [domain.canonical(clique) for clique in cliques]
-    for names, clique in zip(cliques, wanted, strict=True):
-        if len(names) != len(clique):
+    for names in cliques:
+        if len(names) != len(domain.canonical(names)):
             raise ParameterError(
                 f"clique {tuple(names)}: an attribute repeats; name each attribute once"
             )
     # The closed form holds for noise that is independent and equal in all cells of a table, and for
     # nothing else: other measurements are refused, not approximated.
-    scales = [_variance(domain, measurement) for measurement in measurements]
+    weights = [1.0 / _variance(domain, measurement) for measurement in measurements]
     # Columns of one level have residuals of no dimension, 0 / 0 in all that follows. They are taken
     # out, and put back as axes of length one.
-    measurements = [measurement.squeezed() for measurement in measurements]
-    wanted = [domain.varying(clique) for clique in wanted]
-    measured = [domain.canonical(measurement.clique) for measurement in measurements]
-    subsets = Subsets(domain, [*measured, *wanted])
+    squeezed = [measurement.squeezed() for measurement in measurements]
+    measured = [domain.canonical(measurement.clique) for measurement in squeezed]
+    asked = [domain.varying(domain.canonical(names)) for names in cliques]
+    subsets = Subsets(domain, [*measured, *asked])
     tables = [np.zeros(domain.project(clique).shape) for clique in subsets.cliques]
     precision = np.zeros(len(tables))
-    for clique, measurement, variance in zip(measured, measurements, scales, strict=True):
-        weight = 1.0 / variance
+    for clique, measurement, weight in zip(measured, squeezed, weights, strict=True):
+        position = subsets.position[clique]
         axes = [measurement.clique.index(name) for name in clique]
-        tables[subsets.position[clique]] += weight * np.transpose(measurement.values, axes)
-        precision[subsets.position[clique]] += weight
+        tables[position] += weight * np.transpose(measurement.values, axes)
+        precision[position] += weight
     # A measurement of S is one of each of its subsets as well, less exact by the number of cells
     # that fall together.
     precision = subsets.summed_down(precision)
@@ -101,16 +100,15 @@ def best_linear_estimates(
     _sum_up(subsets, tables)
     variances = subsets.variances(precision)
     estimates = []
-    for clique, names in zip(wanted, cliques, strict=True):
+    for clique, names in zip(asked, cliques, strict=True):
         position = subsets.position[clique]
         if not np.isfinite(variances[position]):
             raise ParameterError(
                 f"clique {tuple(names)}: the measurements leave it open; ask for parts of measured cliques"
             )
-        values = np.transpose(
-            tables[position], [clique.index(name) for name in domain.varying(names)]
-        )
-        values = values.reshape(domain.project(names).shape)
+        # Axes in the order in which the clique was named, then those of one level again.
+        axes = [clique.index(name) for name in domain.varying(names)]
+        values = np.transpose(tables[position], axes).reshape(domain.project(names).shape)
         # Of what is published several times there is less noise than any measurement has.
         stddev = max(float(np.sqrt(variances[position])), MIN_STDDEV)
         estimates.append(LinearMeasurement(tuple(names), values.copy(), stddev))
@@ -131,33 +129,29 @@ class Subsets:
     """
 
     def __init__(self, domain: Domain | Mapping[str, float], cliques: Iterable[Clique]) -> None:
-        parts = (
-            part
-            for clique in cliques
-            for k in range(len(clique) + 1)
-            for part in combinations(clique, k)
-        )
+        parts: dict[Clique, None] = {}
+        for clique in cliques:
+            for length in range(len(clique) + 1):
+                parts |= dict.fromkeys(combinations(clique, length))
         # Small ones first, each once; with w cliques of k columns these are up to w 2^k, which is
         # why planners stop at six columns.
-        self.cliques: list[Clique] = sorted(dict.fromkeys(parts), key=len)
+        self.cliques: list[Clique] = sorted(parts, key=len)
         self.position = {clique: position for position, clique in enumerate(self.cliques)}
-        self.sizes = np.array(
-            [prod(domain[name] for name in clique) for clique in self.cliques], dtype=np.float64
-        )
-        self.spreads = np.array(
-            [prod(1 - 1 / domain[name] for name in clique) for clique in self.cliques]
-        )
+        sizes = [prod(domain[name] for name in clique) for clique in self.cliques]
+        self.sizes = np.array(sizes, dtype=np.float64)
+        spreads = [prod(1 - 1 / domain[name] for name in clique) for clique in self.cliques]
+        self.spreads = np.array(spreads)
         """For each clique the variance of a cell of its residual, per unit of noise: ``p_A``."""
         # One pass for each attribute, not one for each pair of subset and superset: k additions
         # where there are 2^k supersets.
         self.steps: list[tuple[float, NDArray[np.int64], NDArray[np.int64]]] = []
         """For each attribute its size, the cliques that hold it, and the same without it."""
-        holding: dict[str, list[tuple[int, int]]] = {}
+        pairs_of: dict[str, list[tuple[int, int]]] = {}
         for clique, position in self.position.items():
             for i, name in enumerate(clique):
-                pair = (position, self.position[clique[:i] + clique[i + 1 :]])
-                holding.setdefault(name, []).append(pair)
-        for name, pairs in holding.items():
+                without = clique[:i] + clique[i + 1 :]
+                pairs_of.setdefault(name, []).append((position, self.position[without]))
+        for name, pairs in pairs_of.items():
             wider, narrower = np.array(pairs, dtype=np.int64).T
             self.steps.append((domain[name], wider, narrower))
 
@@ -188,10 +182,9 @@ class Subsets:
         """
         # A residual that nobody measured can be anything, unless it has no dimension, and then it
         # is 0 for certain.
-        unknown = np.where(self.spreads > 0, np.inf, 0.0)
-        return self.summed_up(
-            np.divide(self.spreads, precision, out=unknown, where=precision > 0), power=2
-        )
+        unmeasured = np.where(self.spreads > 0, np.inf, 0.0)
+        of_residuals = np.divide(self.spreads, precision, out=unmeasured, where=precision > 0)
+        return self.summed_up(of_residuals, power=2)
 
 
 def _variance(domain: Domain, measurement: LinearMeasurement) -> float:
@@ -211,14 +204,15 @@ def _variance(domain: Domain, measurement: LinearMeasurement) -> float:
 
 def _sum_down(subsets: Subsets, tables: list[FloatArray]) -> None:
     """Add to each table the means, over the other attributes, of those of all larger cliques."""
-    for axes, wider, narrower in _moves(subsets):
-        tables[narrower] += tables[wider].mean(axis=axes)
+    for axis, wider, narrower in _moves(subsets):
+        tables[narrower] += tables[wider].mean(axis=axis)
 
 
 def _sum_up(subsets: Subsets, tables: list[FloatArray]) -> None:
     """Add to each table those of all smaller cliques, spread evenly over the other attributes."""
     for axis, wider, narrower in _moves(subsets):
-        tables[wider] += np.expand_dims(tables[narrower] / tables[wider].shape[axis], axis)
+        spread = tables[narrower] / tables[wider].shape[axis]
+        tables[wider] += np.expand_dims(spread, axis)
 
 
 def _moves(subsets: Subsets) -> Iterable[tuple[int, int, int]]:
