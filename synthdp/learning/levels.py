@@ -23,16 +23,21 @@ def learn_levels(
     """
     frequent = values.frequent(Grid(column=column.name), rho=rho, delta=delta)
     counts = {str(level): count for level, count in frequent.counts.items()}
-    room = column.max_levels - 2  # for other and missing
-    kept = sorted(sorted(counts, key=lambda level: (-counts[level], level))[:room])
+    most_levels = column.max_levels - 2  # "other" and "missing" are levels, too
+    by_count = sorted(counts, key=lambda level: (-counts[level], level))
+    kept = sorted(by_count[:most_levels])
     other = _other_label(column, kept)
     rare = [level for level in kept if counts[level] < min_mass and level != other]
-    rare = rare if len(rare) >= MIN_MERGED else []
+    if len(rare) < MIN_MERGED:
+        rare = []
+    # A column has a level, even where nothing was frequent.
     levels = [level for level in kept if level not in set(rare)] or [other]
     parts: dict[str, Any] = {"levels": levels, "other": other}
     if rare:
-        parts["merged"] = {"levels": rare, "weights": [round(counts[level]) for level in rare]}
-    return column.resolved(**parts | learnt_missing(column, frequent.missing, frequent.stddev))
+        weights = [round(counts[level]) for level in rare]
+        parts["merged"] = {"levels": rare, "weights": weights}
+    parts |= learnt_missing(column, frequent.missing, frequent.stddev)
+    return column.resolved(**parts)
 
 
 def _other_label(column: OpenColumn, levels: Collection[str]) -> str:
@@ -41,13 +46,15 @@ def _other_label(column: OpenColumn, levels: Collection[str]) -> str:
 
     A table's own "Other" is a level like others, and what it is called is released.
     """
-    taken = {level.casefold() for level in levels} | {
-        text.casefold() for text in column.missing_values
-    }
+    taken = {text.casefold() for text in (*levels, *column.missing_values)}
     if column.other != DEFAULT_OTHER or DEFAULT_OTHER not in taken:
         return column.other
-    labels = ("(other)", *(f"(other {number})" for number in range(2, len(taken) + 3)))
-    return next(label for label in labels if label not in taken)
+    label = "(other)"
+    number = 1
+    while label in taken:
+        number += 1
+        label = f"(other {number})"
+    return label
 
 
 BELIEVED = 3.0
@@ -56,4 +63,6 @@ BELIEVED = 3.0
 
 def learnt_missing(column: OpenColumn, missing: float, stddev: float) -> dict[str, bool]:
     """``required`` as a noisy count of missing values suggests, if that is open; else nothing."""
-    return {"required": missing <= BELIEVED * stddev} if "missing" in column.open_parts else {}
+    if "missing" not in column.open_parts:
+        return {}
+    return {"required": missing <= BELIEVED * stddev}

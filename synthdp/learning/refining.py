@@ -26,8 +26,11 @@ def density_of(histograms: Sequence[ColumnHistogram], spikes: dict[int, float]) 
     mass = _above_noise(histograms, points, heights)
     for outer, inner in pairwise(histograms):
         counts, widths = _without(inner, points, heights)
-        is_divided = np.diff(np.searchsorted(inner.starts, outer.starts)) > 1
-        mass = _refined(outer, mass, inner, counts, widths, is_divided | (outer is histograms[0]))
+        n_inner = np.diff(np.searchsorted(inner.starts, outer.starts))
+        # The second histogram is taken at its word everywhere, later ones where they divide a cell:
+        # they were asked for to look closer, not to count the same cells again.
+        says_more = (n_inner > 1) | (outer is histograms[0])
+        mass = _refined(outer, mass, inner, counts, widths, says_more)
     return _with_spikes(histograms[-1].starts, mass, points, heights)
 
 
@@ -37,29 +40,29 @@ def _above_noise(histograms: Sequence[ColumnHistogram], points: Ints, heights: F
     """
     outer, inner = histograms[:2]
     firsts = np.searchsorted(inner.starts, outer.starts)
-    finer = np.add.reduceat(_without(inner, points, heights)[0], firsts[:-1])
-    coarse, own, other = (
-        _without(outer, points, heights)[0],
-        outer.stddev**-2.0,
-        inner.stddev**-2.0 / np.diff(firsts),
-    )
-    weight = own + other
-    mass: Floats = (coarse * own + finer * other) / weight
-    is_plain = mass > PROBABLE * weight**-0.5
-    for run in np.split(np.arange(len(mass)), np.flatnonzero(np.diff(is_plain)) + 1):
-        if not is_plain[run[0]]:
-            total = float(mass[run].sum())
-            mass[run] = (
-                total / len(run)
-                if total > PROBABLE * float((1 / weight[run]).sum()) ** 0.5
-                else 0.0
-            )
+    outer_counts, _ = _without(outer, points, heights)
+    inner_counts, _ = _without(inner, points, heights)
+    inner_sums = np.add.reduceat(inner_counts, firsts[:-1])
+    # Both estimate the same, and are averaged by their precisions: noise of n inner cells adds up.
+    outer_precision = outer.stddev**-2.0
+    inner_precision = inner.stddev**-2.0 / np.diff(firsts)
+    precision = outer_precision + inner_precision
+    mass: Floats = (outer_counts * outer_precision + inner_sums * inner_precision) / precision
+    stands_out = mass > PROBABLE * precision**-0.5
+    borders = np.flatnonzero(np.diff(stands_out)) + 1
+    for stretch in np.split(np.arange(len(mass)), borders):
+        if stands_out[stretch[0]]:
+            continue
+        total = float(mass[stretch].sum())
+        stddev = float((1 / precision[stretch]).sum()) ** 0.5
+        mass[stretch] = total / len(stretch) if total > PROBABLE * stddev else 0.0
     return mass
 
 
 def _without(histogram: ColumnHistogram, points: Ints, heights: Floats) -> tuple[Floats, Floats]:
     """Counts and widths of cells without the spikes in them."""
-    counts, widths = histogram.counts.copy(), histogram.widths.astype(np.float64)
+    counts = histogram.counts.copy()
+    widths = histogram.widths.astype(np.float64)
     cells = histogram.cells_of(points)
     np.subtract.at(counts, cells, heights)
     np.subtract.at(widths, cells, 1.0)
@@ -72,21 +75,24 @@ def _refined(
     inner: ColumnHistogram,
     counts: Floats,
     widths: Floats,
-    is_news: NDArray[np.bool_],
+    says_more: NDArray[np.bool_],
 ) -> Floats:
     """The records of each outer cell, given to the inner cells that it consists of.
 
-    ``is_news`` says of which outer cells the inner ones tell more than what is known already.
+    ``says_more`` tells of which outer cells the inner ones say more than what is known already.
     """
     result = np.zeros(len(counts))
     firsts = np.searchsorted(inner.starts, outer.starts).tolist()
+    outer_precision = outer.stddev**-2
     for index, (start, stop) in enumerate(pairwise(firsts)):
-        if mass[index] <= 0 or not is_news[index]:
-            result[start:stop] = max(mass[index], 0.0) / (stop - start)
+        n_inner = stop - start
+        if mass[index] <= 0 or not says_more[index]:
+            result[start:stop] = max(mass[index], 0.0) / n_inner
             continue
-        weights = (outer.stddev**-2, inner.stddev**-2 / (stop - start))
-        total = (mass[index] * weights[0] + float(counts[start:stop].sum()) * weights[1]) / sum(
-            weights
+        inner_sum = float(counts[start:stop].sum())
+        inner_precision = inner.stddev**-2 / n_inner
+        total = (mass[index] * outer_precision + inner_sum * inner_precision) / (
+            outer_precision + inner_precision
         )
         result[start:stop] = smoothed(counts[start:stop], widths[start:stop], total, inner.stddev)
     return result
@@ -96,11 +102,13 @@ def _with_spikes(starts: Ints, mass: Floats, points: Ints, heights: Floats) -> D
     """A density in which some points stand out from their cells."""
     if not points.size:
         return Density(starts, mass)
-    cut = np.unique(np.concatenate([starts, points, points + 1]))
-    cell = np.searchsorted(starts, cut[:-1], side="right") - 1
-    is_spike = np.isin(cut[:-1], points)
-    n_points = np.diff(cut) * ~is_spike
-    room = np.bincount(cell, n_points, len(mass))
-    spread = mass[cell] * n_points / np.maximum(room[cell], 1)
-    spread[is_spike] = heights[np.searchsorted(points, cut[:-1][is_spike])]
-    return Density(cut, spread)
+    cuts = np.unique(np.concatenate([starts, points, points + 1]))
+    firsts = cuts[:-1]
+    cells = np.searchsorted(starts, firsts, side="right") - 1
+    is_spike = np.isin(firsts, points)
+    # What a cell has beside its spikes is spread evenly over its other points.
+    n_points = np.diff(cuts) * ~is_spike
+    n_points_of_cell = np.bincount(cells, n_points, len(mass))
+    spread = mass[cells] * n_points / np.maximum(n_points_of_cell[cells], 1)
+    spread[is_spike] = heights[np.searchsorted(points, firsts[is_spike])]
+    return Density(cuts, spread)
