@@ -35,9 +35,13 @@ def draft_of_kinds(draft: Mapping[str, Any]) -> dict[str, Any]:
     >>> draft_of_kinds(draft_from_frame(pd.DataFrame({"age": [39], "job": ["nurse"]})))
     {'age': 'integer', 'job': 'categorical'}
     """
-    types = {field["name"]: field["type"] for field in draft["fields"]}
-    kinds = {name: "categorical" if kind == "string" else kind for name, kind in types.items()}
-    return ({OWN: {"dialect": draft["dialect"]}} if "dialect" in draft else {}) | kinds
+    kinds: dict[str, Any] = {}
+    if "dialect" in draft:
+        kinds[OWN] = {"dialect": draft["dialect"]}
+    for field in draft["fields"]:
+        kind = field["type"]
+        kinds[field["name"]] = "categorical" if kind == "string" else kind
+    return kinds
 
 
 def draft_from_frame(frame: pd.DataFrame) -> dict[str, Any]:
@@ -47,11 +51,9 @@ def draft_from_frame(frame: pd.DataFrame) -> dict[str, Any]:
     >>> draft["fields"]
     [{'name': 'age', 'type': 'integer', 'constraints': {'required': False, 'minimum': None, 'maximum': None}}]
     """
-    fields = [
-        _field(name, _type_of(dtype))
-        for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
-    ]
-    return {"fields": fields, "missingValues": [""], "synthdp": {"note": NOTE}}
+    types = map(_type_of, frame.dtypes)
+    fields = [_field(name, kind) for name, kind in zip(frame.columns, types, strict=True)]
+    return _draft(fields)
 
 
 def draft_from_header(names: Sequence[str]) -> dict[str, Any]:
@@ -60,7 +62,10 @@ def draft_from_header(names: Sequence[str]) -> dict[str, Any]:
     >>> draft_from_header(["age"])["fields"]
     [{'name': 'age', 'type': None, 'constraints': {'required': False}}]
     """
-    fields = [_field(name, None) for name in names]
+    return _draft([_field(name, None) for name in names])
+
+
+def _draft(fields: list[dict[str, Any]]) -> dict[str, Any]:
     return {"fields": fields, "missingValues": [""], "synthdp": {"note": NOTE}}
 
 
