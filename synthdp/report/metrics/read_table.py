@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Self, final
 
 import numpy as np
@@ -18,6 +19,7 @@ from synthdp.data.frames.plain import plain, plain_column
 from synthdp.data.loading import chunks_of
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.rows import header_of, opened_here
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.rules import names_in
 from synthdp.schema.schema import Schema
@@ -120,9 +122,8 @@ class ReadTable:
             # sample says than one of as many rows that weigh alike.
             weights = weights * (weights.sum() / np.square(weights).sum())
         schema = without_column(self.schema, name)
-        kept = [self.domain.index(each) for each in schema.domain.attributes]
-        codes = CodedTable(schema.domain, tuple(self.codes.columns[place] for place in kept))
-        numbers = {other: each for other, each in self.numbers.items() if other in schema.names}
+        codes = CodedTable(schema.domain, tuple(self[each] for each in schema.domain.attributes))
+        numbers = {other: values for other, values in self.numbers.items() if other in schema.names}
         return replace(self, schema=schema, codes=codes, numbers=numbers, weights=weights)
 
     def alike(self, rng: np.random.Generator) -> Self:
@@ -140,15 +141,16 @@ class ReadTable:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         """A table of some of the rows."""
-        codes = CodedTable(self.domain, tuple(column[rows] for column in self.codes.columns))
-        return type(self)(
-            self.schema,
-            codes,
-            {name: each[rows] for name, each in self.numbers.items()},
-            self.unknown,
-            {name: [each[rows] for each in columns] for name, columns in self.coordinates.items()},
-            {name: each[rows] for name, each in self.strays.items()},
-            None if self.weights is None else self.weights[rows],
+        coordinates = {}
+        for name, columns in self.coordinates.items():
+            coordinates[name] = [values[rows] for values in columns]
+        return replace(
+            self,
+            codes=CodedTable(self.domain, tuple(column[rows] for column in self.codes.columns)),
+            numbers={name: values[rows] for name, values in self.numbers.items()},
+            coordinates=coordinates,
+            strays={name: texts[rows] for name, texts in self.strays.items()},
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def missing_share(self, column: Column) -> float:
@@ -160,18 +162,19 @@ class ReadTable:
 
     def unread_shares(self) -> dict[str, float]:
         """Of the columns of which values were not read, in which share of the rows."""
-        columns = [column for column in self.schema.table_columns if column.has_unread_place]
-        shares = {
-            column.name: self.share(self[column.name] == column.unread_code) for column in columns
-        }
+        shares = {}
+        for column in self.schema.table_columns:
+            if column.has_unread_place:
+                is_unread = self[column.name] == column.unread_code
+                shares[column.name] = self.share(is_unread)
         return {name: share for name, share in shares.items() if share}
 
     def with_places(self, names: Collection[str]) -> Self:
         """The same with places for unread values in these columns only; the others have none."""
-        columns = (
-            each if each.source in names else each.without_unread_place()
-            for each in self.schema.columns
-        )
+        columns = [
+            column if column.source in names else column.without_unread_place()
+            for column in self.schema.columns
+        ]
         schema = replace(self.schema, columns=tuple(columns))
         codes = CodedTable(schema.domain, self.codes.columns)
         return replace(self, schema=schema, codes=codes)
@@ -179,9 +182,10 @@ class ReadTable:
     @cached_property
     def ranks(self) -> dict[str, FloatArray]:
         """The ranks of each column's numbers, the mean rank for equal ones, NaN where missing."""
-        return {
-            name: pd.Series(numbers).rank().to_numpy() for name, numbers in self.numbers.items()
-        }
+        ranks = {}
+        for name, numbers in self.numbers.items():
+            ranks[name] = pd.Series(numbers).rank().to_numpy()
+        return ranks
 
 
 def batches(cliques: Iterable[Clique], domain: Domain) -> Iterator[list[Clique]]:
@@ -260,15 +264,11 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
     strays: dict[str, pd.Categorical] = {}
     for column in schema.columns:
         values = frame[column.source]
-        if (axis := column.axis) is not None:
+        if column.axis is not None:
             # Read once, for codes and for numbers: reading texts is what takes the time.
-            points = axis.read_numbers(values)
-            codes.append(axis.codes_of_numbers(points))
-            # What is drawn cannot be beyond the bounds, so that infinite values are compared as the
-            # nearest bound.
-            low, high = axis.at(axis.drawn_starts[[0, -1]] - np.array([0, 1])).astype(np.float64)
-            finite = np.nan_to_num(points, nan=np.nan, posinf=high, neginf=low)
-            numbers[column.name] = np.clip(finite, -MAX_SIZE, MAX_SIZE)
+            points = column.axis.read_numbers(values)
+            codes.append(column.axis.codes_of_numbers(points))
+            numbers[column.name] = _finite(points, column.axis)
             continue
         codes.append(column.encode(values))
         if column.source == column.name:
@@ -283,6 +283,16 @@ def _read(frame: pd.DataFrame, schema: Schema) -> ReadTable:
     return ReadTable(schema, coded, numbers, unknown, coordinates, strays)
 
 
+def _finite(points: FloatArray, axis: Axis) -> FloatArray:
+    """Numbers where none is infinite: what is drawn cannot be beyond the bounds, so that infinite
+    values are compared as the nearest bound.
+    """
+    first, end = axis.drawn_starts[[0, -1]]
+    low, high = axis.at(np.array([first, end - 1])).astype(np.float64)
+    finite = np.nan_to_num(points, nan=np.nan, posinf=high, neginf=low)
+    return np.clip(finite, -MAX_SIZE, MAX_SIZE)
+
+
 def _texts(values: pd.Series) -> pd.Series:
     return values.astype(object).map(lambda value: str(value).strip(), na_action="ignore")
 
@@ -292,25 +302,22 @@ def _joined(parts: Sequence[ReadTable], schema: Schema) -> ReadTable:
     if len(parts) == 1:
         return parts[0]
     codes = CodedTable.concatenate(schema.domain, [part.codes for part in parts])
-    binned = [column.name for column in schema.columns if column.axis is not None]
-    numbers = {
-        name: np.concatenate([np.empty(0), *(part.numbers[name] for part in parts)])
-        for name in binned
-    }
-    unknown = {
-        name: sum(part.unknown[name] for part in parts)
-        for name in (parts[0].unknown if parts else ())
-    }
-    coordinates = {
-        name: list(
-            map(np.concatenate, zip(*(part.coordinates[name] for part in parts), strict=True))
-        )
-        for name in (parts[0].coordinates if parts else ())
-    }
-    names = dict.fromkeys(name for part in parts for name in part.strays)
-    strays = {
-        name: union_categoricals([_strays_of(part, name) for part in parts]) for name in names
-    }
+    numbers: dict[str, FloatArray] = {}
+    for column in schema.columns:
+        if column.axis is not None:
+            # Of no part at all, an empty array.
+            of_parts = [part.numbers[column.name] for part in parts]
+            numbers[column.name] = np.concatenate([np.empty(0), *of_parts])
+    unknown: dict[str, int] = {}
+    coordinates: dict[str, Sequence[FloatArray]] = {}
+    strays: dict[str, pd.Categorical] = {}
+    for name in parts[0].unknown if parts else ():
+        unknown[name] = sum(part.unknown[name] for part in parts)
+    for name in parts[0].coordinates if parts else ():
+        by_coordinate = zip(*(part.coordinates[name] for part in parts), strict=True)
+        coordinates[name] = [np.concatenate(values) for values in by_coordinate]
+    for name in dict.fromkeys(chain.from_iterable(part.strays for part in parts)):
+        strays[name] = union_categoricals([_strays_of(part, name) for part in parts])
     return ReadTable(schema, codes, numbers, unknown, coordinates, strays)
 
 

@@ -39,7 +39,9 @@ def deviations_with_replacement(n_rows: int, n_drawn: int) -> FloatArray:
     share = counts / n_rows
     k = counts * n_drawn // n_rows + 1
     # In logarithms: binomials of a million rows exceed any float.
-    log_probability = _log_choose(n_drawn, k) + k * np.log(share) + (n_drawn - k) * np.log1p(-share)
+    log_probability = _log_choose(n_drawn, k)
+    log_probability += k * np.log(share)
+    log_probability += (n_drawn - k) * np.log1p(-share)
     deviations = np.zeros(n_rows + 1)
     deviations[1:-1] = 2 * k * (1 - share) * np.exp(log_probability)
     return deviations
@@ -59,9 +61,8 @@ def deviations_without_replacement(n_rows: int, n_drawn: int) -> FloatArray:
     possible = (k <= counts) & (k <= n_drawn) & (others >= 0)
     deviations = np.zeros(n_rows + 1)
     c, k, others = counts[possible], k[possible], others[possible]
-    log_probability = (
-        _log_choose(c, k) + _log_choose(n_rows - c, n_drawn - k) - _log_choose(n_rows, n_drawn)
-    )
+    log_ways = _log_choose(c, k) + _log_choose(n_rows - c, n_drawn - k)
+    log_probability = log_ways - _log_choose(n_rows, n_drawn)
     deviations[possible] = 2 * k * others / n_rows * np.exp(log_probability)
     return deviations
 
@@ -87,7 +88,8 @@ class SamplingError:
         """Of so many drawn rows, or so much weight, out of all, with replacement: another sample of
         the same people.
         """
-        n_rows, n_drawn = (max(round(each), 1) for each in (size, drawn))
+        n_rows = max(round(size), 1)
+        n_drawn = max(round(drawn), 1)
         return cls(n_drawn, deviations_with_replacement(n_rows, n_drawn))
 
     def of_marginal(self, counts: NDArray[Any]) -> float:
@@ -127,9 +129,14 @@ def subsample_share(error: float, multiplicity: NDArray[np.int64], n_marginals: 
     # linear.
     while high - low > max(1, n_rows // 20_000):
         middle = (low + high) // 2
-        low, high = (middle, high) if error_of(middle) >= error else (low, middle)
-    above, below = error_of(low), error_of(high)
-    step = (above - error) / (above - below) if above > below else 1.0
+        if error_of(middle) >= error:
+            low = middle
+        else:
+            high = middle
+    error_of_low, error_of_high = error_of(low), error_of(high)
+    step = 1.0
+    if error_of_low > error_of_high:
+        step = (error_of_low - error) / (error_of_low - error_of_high)
     return (low + (high - low) * min(max(step, 0.0), 1.0)) / n_rows
 
 
@@ -146,22 +153,23 @@ class Measured:
     @classmethod
     def of_measurements(cls, measurements: Iterable[LinearMeasurement]) -> list[Self]:
         """From measurements, merged levels counted once."""
-        return [cls(dict(zip(each.clique, each.values.shape, strict=True)), float(each.variance.mean()))
-                for each in measurements if each.values.size]  # fmt: skip
+        measured: list[Self] = []
+        for each in measurements:
+            if each.values.size:
+                sizes = dict(zip(each.clique, each.values.shape, strict=True))
+                measured.append(cls(sizes, float(each.variance.mean())))
+        return measured
 
     @classmethod
     def of_events(cls, events: Iterable[Mapping[str, Any]], domain: Domain) -> list[Self]:
         """From the events of a certificate, as far as they are marginals of a domain's attributes."""
         names = set(domain.attributes)
-        marginals = [
-            event
-            for event in events
-            if event.get("event") == "marginal" and names >= set(event["columns"])
-        ]
-        return [
-            cls({name: domain[name] for name in each["columns"]}, float(each["sigma"]) ** 2)
-            for each in marginals
-        ]
+        measured: list[Self] = []
+        for event in events:
+            if event.get("event") == "marginal" and names >= set(event["columns"]):
+                sizes = {name: domain[name] for name in event["columns"]}
+                measured.append(cls(sizes, float(event["sigma"]) ** 2))
+        return measured
 
 
 def noise_error(clique: Clique, measured: Sequence[Measured], n_rows: int) -> float:
@@ -176,11 +184,13 @@ def noise_error(clique: Clique, measured: Sequence[Measured], n_rows: int) -> fl
     ... )  # 4 x 5 x sqrt(2 / pi) / 2 / 100
     0.0798
     """
-    wanted = set(clique)
-    errors = [each for each in measured if each.sizes.keys() >= wanted]
-    if not errors:
+    wider = [each for each in measured if each.sizes.keys() >= set(clique)]
+    if not wider:
         return float("nan")
     # Of merged levels there are fewer cells; the coarsest measurement says what all of them tell.
-    n_cells = min(prod(each.sizes[name] for name in clique) for each in errors)
-    precision = sum(n_cells / (prod(each.sizes.values()) * each.variance) for each in errors)
-    return min(0.5 * n_cells * sqrt(2 / pi / precision) / n_rows, 1.0)
+    n_cells = min(prod(each.sizes[name] for name in clique) for each in wider)
+    # A cell of the clique is a sum of cells of the wider table, whose noises add up.
+    precision = sum(n_cells / (prod(each.sizes.values()) * each.variance) for each in wider)
+    # The mean of |x| of normal noise x of variance 1 is sqrt(2 / pi).
+    mean_deviation = sqrt(2 / pi / precision)
+    return min(0.5 * n_cells * mean_deviation / n_rows, 1.0)

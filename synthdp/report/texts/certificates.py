@@ -261,8 +261,8 @@ def tails_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
         f"{name} {' and '.join(f'{word} {bound}' for word, bound in tails[name].items())}"
         for name in tails
     )
-    said = f"{ends} (how many was measured, which values is a guess)"
-    return [("tails", said)] if tails else []
+    text = f"{ends} (how many was measured, which values is a guess)"
+    return [("tails", text)] if tails else []
 
 
 def run_facts(run: Mapping[str, Any]) -> list[tuple[str, str]]:
