@@ -4,7 +4,6 @@ schema.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import count
 from math import lcm, prod
 
 import numpy as np
@@ -34,12 +33,12 @@ def relations_in(rules: object, columns: Sequence[Column]) -> tuple[Relation, ..
     the columns.
     """
     by_name = {column.name: column for column in columns}
-    relations = tuple(
-        relation for rule in rules_in(rules) for relation in relations_of_check(rule.value)
-    )
+    relations: list[Relation] = []
+    for rule in rules_in(rules):
+        relations += relations_of_check(rule.value)
     for relation in relations:
         check_kinds(relation, by_name)
-    return relations
+    return tuple(relations)
 
 
 _DISTANCE = "what lies between two dates is declared by synthdp.relative_to of the later one"
@@ -48,7 +47,7 @@ _DISTANCE = "what lies between two dates is declared by synthdp.relative_to of t
 
 def check_kinds(relation: Relation, columns: Columns) -> None:
     """Raise `SchemaError` unless a relation compares numbers with numbers, or a date with a date."""
-    kinds = []
+    axes = []
     for name in relation.factors:
         if name not in columns:
             way_out = "name columns of the schema, in backticks unless they are plain words"
@@ -60,10 +59,10 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
                 relation.text,
                 f"{name!r} is a {kind} column; compare numbers or dates, or list levels in forbid",
             )
-        kinds.append(column.axis)
+        axes.append(column.axis)
     _check_total(relation, columns)
     # Sorted, so that a message does not depend on the order in which a check names its columns.
-    first, *others = sorted(kinds, key=lambda axis: axis.noun)
+    first, *others = sorted(axes, key=lambda axis: axis.noun)
     for other in others:
         if other.noun != first.noun:
             problem = f"{first.name!r} is a {first.noun} and {other.name!r} a {other.noun}"
@@ -82,13 +81,16 @@ def check_kinds(relation: Relation, columns: Columns) -> None:
 
 def _check_total(relation: Relation, columns: Columns) -> None:
     """Refuse a total of whole numbers only whose parts have decimals."""
-    others = [name for name in relation.factors if name != relation.total]
-    fractions = any(
-        value.denominator > 1 for value in (*relation.factors.values(), relation.constant)
-    )
-    numbers = any(_most_decimals(columns[name]) is not None for name in others)
-    axis = columns[relation.total].axis if relation.total is not None else None
-    if axis is not None and axis.is_whole and (fractions or numbers):
+    if relation.total is None:
+        return
+    axis = columns[relation.total].axis
+    if axis is None or not axis.is_whole:
+        return
+    parts = [name for name in relation.factors if name != relation.total]
+    values = (*relation.factors.values(), relation.constant)
+    has_fractions = any(value.denominator > 1 for value in values)
+    has_numbers = any(_most_decimals(columns[name]) is not None for name in parts)
+    if has_fractions or has_numbers:
         problem = (
             f"{relation.total!r} has whole numbers only, and what it is the sum of has decimals"
         )
@@ -101,17 +103,17 @@ def inequalities_of(relation: Relation, lines: Mapping[str, Line]) -> tuple[Ineq
     """
     scaled = {name: factor * lines[name].column.unit for name, factor in relation.factors.items()}
     # Whole factors, so that places are compared exactly and no float decides about a rule.
-    common = lcm(*(value.denominator for value in (*scaled.values(), relation.constant)))
+    denominators = [value.denominator for value in (*scaled.values(), relation.constant)]
+    common = lcm(*denominators)
     factors = [int(value * common) for value in scaled.values()]
     # Among whole numbers "below 0" is "at most -1".
     constant = int(relation.constant * common) + (relation.sign == "<")
     names = tuple(scaled)
-    inequalities = [Inequality.from_factors(names, factors, constant, lines)]
-    if relation.sign == "=":
-        inequalities.append(
-            Inequality.from_factors(names, [-factor for factor in factors], -constant, lines)
-        )
-    return tuple(inequalities)
+    below = Inequality.from_factors(names, factors, constant, lines)
+    if relation.sign != "=":
+        return (below,)
+    negated = [-factor for factor in factors]
+    return below, Inequality.from_factors(names, negated, -constant, lines)
 
 
 def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint | None:
@@ -124,11 +126,11 @@ def possible_bins(relation: Relation, lines: Mapping[str, Line]) -> Constraint |
         return None
     shape = tuple(column.n_levels for column in columns.values())
     allowed: Mask = np.ones(shape, dtype=np.bool_)
+    lows = {name: lines[name].bins[0] for name in columns}
+    highs = {name: lines[name].bins[1] for name in columns}
     for inequality in inequalities_of(relation, lines):
         # A bin is possible if its most favourable values keep to the check.
-        least = inequality.least(
-            *({name: lines[name].bins[end] for name in columns} for end in (0, 1))
-        )
+        least = inequality.least(lows, highs)
         total = sum(np.ix_(*least)) + inequality.constant
         allowed &= np.asarray(total <= 0, dtype=np.bool_)
     if allowed.all():
@@ -161,7 +163,9 @@ def treelike(constraints: Sequence[Constraint], given: Sequence[Constraint]) -> 
     # Large ones first, as small ones may lie inside of them.
     for constraint in sorted(constraints, key=lambda each: -len(each.clique)):
         is_inside = any(set(constraint.clique) <= set(other.clique) for other in (*kept, *given))
-        if is_inside or len(set(map(root, constraint.clique))) == len(constraint.clique):
+        roots = {root(name) for name in constraint.clique}
+        closes_no_circle = len(roots) == len(constraint.clique)
+        if is_inside or closes_no_circle:
             join(constraint.clique)
             kept.append(constraint)
     return kept
@@ -177,14 +181,11 @@ def with_exact_decimals(columns: Sequence[Column], rules: object) -> tuple[Colum
     """
     relations = relations_in(rules, columns)
     by_name = {column.name: column for column in columns}
-    for name in {name for relation in relations for name in relation.factors}:
-        column = by_name[name]
-        axis, most = column.axis, _most_decimals(column)
-        if axis is not None and most is not None and axis.bounds[0] == axis.bounds[1]:
-            own = int(decimals_of(np.array(axis.bounds[:1], np.float64))[0])
-            by_name[name] = axis.with_decimals(min(max(axis.decimals or 0, own), most))
-    # Once for each level of totals at most.
-    for relation in [*relations] * len(relations):  # the parts of a total may be totals
+    compared = {name for relation in relations for name in relation.factors}
+    for name in compared:
+        by_name[name] = _with_decimals_of_its_value(by_name[name])
+    # The parts of a total may be totals: once for each level of these at most.
+    for relation in [*relations] * len(relations):
         total = by_name[relation.total].axis if relation.total is not None else None
         if total is None or (most := total.most_decimals) is None:
             continue
@@ -196,6 +197,19 @@ def with_exact_decimals(columns: Sequence[Column], rules: object) -> tuple[Colum
         needed_most = max(_decimals(relation.constant), *needed.values())
         by_name[total.name] = total.with_decimals(max(total.decimals or 0, min(needed_most, most)))
     return tuple(by_name.get(column.name, column) for column in columns)
+
+
+def _with_decimals_of_its_value(column: Column) -> Column:
+    """A column of one number with the decimals that this has; others as they are."""
+    axis, most = column.axis, _most_decimals(column)
+    if axis is None or most is None:
+        return column
+    low, high = axis.bounds
+    if low != high:
+        return column
+    needed = int(decimals_of(np.array([low], np.float64))[0])
+    exact: Column = axis.with_decimals(min(max(axis.decimals or 0, needed), most))
+    return exact
 
 
 def _units(relation: Relation, columns: Columns) -> dict[str, Fraction]:
@@ -214,6 +228,7 @@ def _most_decimals(column: Column) -> int | None:
 
 def _decimals(number: Fraction) -> int:
     """How many decimals a number has, which has finitely many."""
-    return next(
-        decimals for decimals in count() if (number * Fraction(10) ** decimals).denominator == 1
-    )
+    decimals = 0
+    while (number * Fraction(10) ** decimals).denominator > 1:
+        decimals += 1
+    return decimals

@@ -43,10 +43,9 @@ def reconciled(columns: Sequence[Column], rules: object, learnt: Limits) -> tupl
         blame = system.blamed_for(system.columns) if system is not None else None
         if blame is None:
             break
-        together = {
-            name: by_name[name] for relation in blame.relations for name in relation.factors
-        }
-        for name in together.keys() & learnt.keys():
-            others = [column.axis for column in together.values()]
+        blamed = {name for relation in blame.relations for name in relation.factors}
+        for name in blamed & learnt.keys():
+            # As wide as all of them together, and then further: nobody knows by how much.
+            others = [by_name[other].axis for other in blamed]
             by_name[name] = by_name[name].axis.widened(others, 4**spread - 1, learnt[name])
     return tuple(by_name.values())
