@@ -80,7 +80,7 @@ class Several(Mechanism):
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         measured: list[int] = []
-        said: list[dict[str, Any]] = []
+        parts: list[dict[str, Any]] = []
         cautions: list[list[str]] = []
         for number, mechanism in enumerate(self.mechanisms):
             left = table.ledger.remaining
@@ -89,7 +89,7 @@ class Several(Mechanism):
             part = TablePart(table, kept=kept, n_before=sum(measured))
             model = mechanism.release(part, task)  # type: ignore[arg-type]
             measured.append(part.n_measured)
-            said.append({"mechanism": mechanism.name, "n_measurements": part.n_measured})
+            parts.append({"mechanism": mechanism.name, "n_measurements": part.n_measured})
             cautions.append([] if model is None else model.cautions)
         model = estimate_refined(
             task.engine,
@@ -98,7 +98,7 @@ class Several(Mechanism):
             constraints=task.constraints,
             progress=partial(task.report, "fitting"),
         )
-        model.findings["mechanisms"] = said
+        model.findings["mechanisms"] = parts
         # What one of them left out another may have measured.
         model.cautions += [
             caution for caution in cautions[0] if all(caution in other for other in cautions)

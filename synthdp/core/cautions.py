@@ -84,8 +84,8 @@ def _line(alike: Sequence[_Caution]) -> str:
         numbers = [caution.numbers[place] for caution in alike]
         parts += [_range(numbers) if numbers[0] else "it", words]
     names = _listed([caution.name for caution in alike])
-    said = re.sub(r"\bits\b", "their", "".join(parts))
-    return f"{first.before}columns {names}: {said}"
+    words_of_all = re.sub(r"\bits\b", "their", "".join(parts))
+    return f"{first.before}columns {names}: {words_of_all}"
 
 
 def _range(numbers: Sequence[str]) -> str:

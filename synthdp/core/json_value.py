@@ -166,5 +166,5 @@ def meant_key(key: str, known: Mapping[str, Iterable[str]]) -> str:
     ('minimum', 'minimum')
     """
     names = {name.lower(): own for own, others in known.items() for name in (own, *others)}
-    found = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.75)
-    return names[found[0]] if found else ""
+    similar = get_close_matches("".join(filter(str.isalnum, key.lower())), names, 1, cutoff=0.75)
+    return names[similar[0]] if similar else ""

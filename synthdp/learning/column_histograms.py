@@ -336,8 +336,8 @@ def held_between(histograms: Sequence[ColumnHistogram], begin: float, stop: floa
     """How many records lie from one grid point up to another by the histogram that tells it best,
     and the variance of that; a histogram that does not reach so far tells nothing.
     """
-    told = [each for each in histograms if each.starts[0] <= begin and stop <= each.starts[-1]]
-    answers = [each.held(begin, stop) for each in told or histograms[:1]]
+    reaching = [each for each in histograms if each.starts[0] <= begin and stop <= each.starts[-1]]
+    answers = [each.held(begin, stop) for each in reaching or histograms[:1]]
     return min(answers, key=lambda answer: answer.variance)
 
 

@@ -345,8 +345,8 @@ def _lost(column: OpenColumn, learnt: Learnt) -> str:
         return ""
     way_out = "put numbers in their place, or list inf and -inf in missingValues"
     share = f"about {percent(learnt.infinite_share)} of the records have inf or -inf"
-    said = f"{share}, which count as missing; if they are not, {way_out}"
-    return f"column {column.name!r}: {said}"
+    caution = f"{share}, which count as missing; if they are not, {way_out}"
+    return f"column {column.name!r}: {caution}"
 
 
 def _clipped(column: OpenColumn, learnt: Learnt) -> str:
@@ -360,8 +360,8 @@ def _clipped(column: OpenColumn, learnt: Learnt) -> str:
 def _joined(name: str, *cautions: str) -> str:
     """Cautions on one column as one."""
     start = f"column {name!r}: "
-    said = [each.removeprefix(start) for each in cautions if each]
-    return f"{start}{'; '.join(said)}" if said else ""
+    parts = [each.removeprefix(start) for each in cautions if each]
+    return f"{start}{'; '.join(parts)}" if parts else ""
 
 
 def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:

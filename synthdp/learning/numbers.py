@@ -522,7 +522,7 @@ def _between_bounds(
     ):  # where noise alone would say, the public cell that was taken stays whole
         return density_of(histograms, spikes).without_thin_ends(NEGLIGIBLE), 0.0, None
     support = support_of(first, histograms, spikes, over_zero=axis.is_calendar)
-    begin, stop, doubt = support[:3]
+    begin, stop, median_error = support[:3]
     closer = histograms[1]
     low, high = max(begin, int(closer.starts[0])), min(stop, int(closer.starts[-1]))
     held = {point: count for point, count in spikes.items() if low <= point < high}
@@ -549,7 +549,7 @@ def _between_bounds(
     overshoot = Overshoot(
         density, support, histograms[1], (first_leaf, last_leaf), tuple(histograms[1:])
     ).drawn_in()
-    return overshoot.density, max(doubt, leaf / 2), overshoot
+    return overshoot.density, max(median_error, leaf / 2), overshoot
 
 
 def _is_alone(

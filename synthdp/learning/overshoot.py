@@ -311,10 +311,10 @@ def _doubt(histogram: ColumnHistogram, places: Floats, stop: int) -> Floats:
     """
     sums = np.append(0.0, np.cumsum(histogram.counts))
     last = int(np.searchsorted(histogram.starts, stop).clip(0, len(histogram.counts)))
-    doubt = np.ones(len(places))
+    chance = np.ones(len(places))
     for index, first in enumerate(np.searchsorted(histogram.starts, places).tolist()):
         if first < last:
             run = sums[first + 1 : last + 1] - sums[first]
             clearest = float((run / np.sqrt(np.arange(1, len(run) + 1))).max()) / histogram.stddev
-            doubt[index] = min(2 * np.exp(-(max(clearest, 0.0) ** 2) / 2), 1.0)
-    return doubt
+            chance[index] = min(2 * np.exp(-(max(clearest, 0.0) ** 2) / 2), 1.0)
+    return chance

@@ -210,17 +210,19 @@ def _beyond_caution(column: Column, unread: UnreadCount, limit: float) -> list[s
     if unread.beyond is None or unread.total <= 0:
         return []
     bounds = column.field()["constraints"]
-    total, shares, said, wider = unread.total, 0.0, [], []
+    total, shares, parts, wider = unread.total, 0.0, [], []
     for count, word, key in zip(
         unread.beyond.clear(limit), ("below", "above"), ("minimum", "maximum"), strict=True
     ):
         if count >= SOME * total:
             shares += count / total
-            said.append(f"{percent(count / total)} {word} {bounds[key]}")
+            parts.append(f"{percent(count / total)} {word} {bounds[key]}")
             wider.append(f"constraints.{key}")
-    if not said:
+    if not parts:
         return []
-    return [clipped_caution(column.name, shares, ends=said, way_out=f"widen {' and '.join(wider)}")]
+    return [
+        clipped_caution(column.name, shares, ends=parts, way_out=f"widen {' and '.join(wider)}")
+    ]
 
 
 def clipped_caution(name: str, share: float, *, ends: Sequence[str] = (), way_out: str) -> str:

@@ -42,7 +42,7 @@ class Support(NamedTuple):
     begin: int
     stop: int
     """The first grid point with records, and the one after the last."""
-    doubt: float
+    median_error: float
     """By how many grid points one of them is wrong, or less, with a probability of one half."""
     below: "Ends"
     above: "Ends"
@@ -93,7 +93,7 @@ def _looked_closer(
     support: Support, outer: ColumnHistogram, inner: ColumnHistogram, spikes: dict[int, float]
 ) -> Support:
     """The same, nearer to the records as far as finer cells of its outermost cells show them."""
-    begin, stop, doubt, below, above = support
+    begin, stop, median_error, below, above = support
     for cell in set(outer.cells_of(np.array([begin, stop - 1])).tolist()):
         if not 0 <= cell < len(outer.counts):  # beyond all cells
             continue
@@ -111,7 +111,7 @@ def _looked_closer(
                 begin, below = closer.begin, closer.below
             if high == stop:
                 stop, above = closer.stop, closer.above
-    return Support(begin, stop, doubt, below, above)
+    return Support(begin, stop, median_error, below, above)
 
 
 @final
@@ -180,12 +180,12 @@ class _Upwards:
             highest = stop + floor(above.end)
             below = mirror._end_above(-stop, -begin, -highest)
             lowest = begin - floor(below.end)
-        doubts = [ends.median_error(ends.end) for ends in (above, below)]
+        median_errors = [ends.median_error(ends.end) for ends in (above, below)]
         low_ends = mirror._ends(-stop, -begin, -highest, below, low_leaf)
         return Support(
             lowest,
             highest,
-            max(doubts),
+            max(median_errors),
             low_ends._replace(origin=-low_ends.origin),
             self._ends(begin, stop, lowest, above, high_leaf),
         )
@@ -301,7 +301,7 @@ class _Upwards:
         )
         begin = int(inner.starts[-1] - below.end)
         stop = int(inner.starts[0] + above.end)
-        doubt = max(ends.median_error(ends.end) for ends in (below, above))
+        median_error = max(ends.median_error(ends.end) for ends in (below, above))
         # Medians of two posteriors may cross where there are next to no records.
         if begin >= stop:
             begin, stop = min(begin, stop - 1), max(stop, begin + 1)
@@ -313,7 +313,7 @@ class _Upwards:
         if (lower := self.mirrored()._end_beyond(width)) is not None:
             low = Ends(int(inner.starts[0]), lower, 1)
             begin = low.origin - floor(lower.end)
-        return Support(begin, stop, doubt, low, high)
+        return Support(begin, stop, median_error, low, high)
 
     def _end_beyond(self, width: float) -> EndPosterior | None:
         """Where the records end if some of them lie beyond all fine cells."""

@@ -108,13 +108,13 @@ def bins_told_apart(
         if name not in each.clique:
             continue
         groups = each.groups.get(name)
-        told = np.arange(n_bins)
+        apart = np.arange(n_bins)
         if groups is not None:
-            told = np.flatnonzero(np.bincount(groups)[groups[:n_bins]] == 1)
-        if told.size and (counted := level_counts(each, name, int(told[0]))):
-            counts, variances = (part[told] for part in counted)
-            precision[told] += 1 / variances
-            score[told] += counts / variances
+            apart = np.flatnonzero(np.bincount(groups)[groups[:n_bins]] == 1)
+        if apart.size and (counted := level_counts(each, name, int(apart[0]))):
+            counts, variances = (part[apart] for part in counted)
+            precision[apart] += 1 / variances
+            score[apart] += counts / variances
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(precision > 0, score / precision, 0.0), 1 / precision
 

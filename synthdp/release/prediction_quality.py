@@ -141,11 +141,11 @@ class Predictor:
             return None
         some = rows if len(rows) <= MAX_ROWS else _sampled(rows)
         sizes = [schema[name].size for name in others]
-        found, intercept = _log_odds(
+        log_odds, intercept = _log_odds(
             [columns[name][some] for name in others], sizes, labels[some] == WITH
         )
         weights = {}
-        for name, odds in zip(others, found, strict=True):
+        for name, odds in zip(others, log_odds, strict=True):
             of_codes = np.clip(np.rint(odds / _STEP), -_MAX_WEIGHT / _STEP, _MAX_WEIGHT / _STEP)
             # A code that no drawn row has, an unread value above all, says nothing.
             weights[name] = _counted(schema[name], of_codes, counted[name], 0)

@@ -20,7 +20,7 @@ _MOST_OPEN = 0.25
 
 
 def weight_cautions(
-    schema: Schema, model: Model, told: Iterable[LinearMeasurement | KnownMarginal]
+    schema: Schema, model: Model, marginals: Iterable[LinearMeasurement | KnownMarginal]
 ) -> list[str]:
     """Cautions by released values only.
 
@@ -30,15 +30,15 @@ def weight_cautions(
         Has a column of weights.
     model
         The release's.
-    told
+    marginals
         Marginals that were measured, now or earlier, or published.
     """
     name = weight_of(schema)
-    said = []
+    cautions = []
     if len(schema.names) > 1 and not any(
-        name in each.clique and len(each.clique) > 1 for each in told
+        name in each.clique and len(each.clique) > 1 for each in marginals
     ):
-        said.append(
+        cautions.append(
             f"survey weights: {name!r} was measured alone, and weighted tables are like others; take a mechanism "
             "that measures pairs, such as auto, or more epsilon"
         )
@@ -48,7 +48,7 @@ def weight_cautions(
     )
     n_below, n_all = float(counts @ is_below), float(counts.sum())
     if n_below > _LEAST_BELOW_0 * n_all:
-        said.append(
+        cautions.append(
             f"survey weights: about {percent(n_below / n_all)} of the records have bins of {name!r} below 0, "
             "which count as 0; correct these weights, or list their codes as missingValues"
         )
@@ -56,12 +56,12 @@ def weight_cautions(
     weight = float(counts @ mean_weights(inside))
     least, largest = drawn_ranges(inside)
     if weight <= 0.0:
-        said.append(
+        cautions.append(
             f"survey weights: no value of {name!r} is above 0, so that no population is there"
         )
     elif float(counts @ (largest - least)) > 2 * _MOST_OPEN * weight:
-        said.append(
+        cautions.append(
             f"survey weights: bins of {name!r} are so wide that its sum may be off by more than {_MOST_OPEN:.0%}; "
             "leave them to be learnt, or declare its levels"
         )
-    return said
+    return cautions

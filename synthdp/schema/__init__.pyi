@@ -10,7 +10,6 @@ from synthdp.schema.axes.points import decimals_of as decimals_of
 from synthdp.schema.axes.points import exponents_of as exponents_of
 from synthdp.schema.axes.points import integer_points as integer_points
 from synthdp.schema.axes.points import steps_of as steps_of
-from synthdp.schema.closing import Completion as Completion
 from synthdp.schema.code_books import code_book as code_book
 from synthdp.schema.code_books import with_levels as with_levels
 from synthdp.schema.columns.binned import BinnedColumn as BinnedColumn
@@ -64,6 +63,7 @@ from synthdp.schema.public_files import as_schema as as_schema
 from synthdp.schema.public_files import is_package as is_package
 from synthdp.schema.questions import answers_of_kind as answers_of_kind
 from synthdp.schema.questions import kind_of_answers as kind_of_answers
+from synthdp.schema.resolving import Resolver as Resolver
 from synthdp.schema.rule_answers import rule_of_answers as rule_of_answers
 from synthdp.schema.rules.drawing import drawn_values as drawn_values
 from synthdp.schema.rules.expressions import relations_of as relations_of

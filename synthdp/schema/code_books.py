@@ -113,7 +113,7 @@ def _of_spss(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_stata(text: str) -> Iterator[tuple[str, str, str]]:
-    defined = {found[1]: list(_PAIR.finditer(found[2])) for found in _DEFINED.finditer(text)}
+    defined = {match[1]: list(_PAIR.finditer(match[2])) for match in _DEFINED.finditer(text)}
     for used in _USED.finditer(text):
         for name in used[1].split():
             for pair in defined.get(used[2], ()):

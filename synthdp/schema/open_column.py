@@ -15,11 +15,11 @@ from synthdp.core.grid import Grid
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.schema.axes.points import MAX_NUMBER
-from synthdp.schema.closing import MAX_DIGITS, Completion
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.described import LEARNT, UNWRITTEN, Reading
 from synthdp.schema.columns.reading import plain_text
 from synthdp.schema.open_parts import PARTS, OpenPart
+from synthdp.schema.resolving import MAX_DIGITS, Resolver
 from synthdp.schema.types import type_named
 from synthdp.schema.words.texts import check_text, refuse
 
@@ -264,7 +264,7 @@ class OpenColumn:
         if "levels" in self.open_parts:
             own["other"] = other or self.other
             constraints["enum"] = list(levels or ()) or [own["other"]]
-        return self._completion.column(constraints, own)
+        return self._resolver.column(constraints, own)
 
     @property
     def reading(self) -> Reading:
@@ -294,8 +294,8 @@ class OpenColumn:
         return dict(self.declared) | {"synthdp": dict(self._own) | own}
 
     @property
-    def _completion(self) -> Completion:
-        return Completion(
+    def _resolver(self) -> Resolver:
+        return Resolver(
             declared=self.declared,
             missing_values=self.missing_values,
             open_bounds="bounds" in self.open_parts,
@@ -303,7 +303,7 @@ class OpenColumn:
 
     def _reader(self, low: Any, high: Any) -> Axis:
         """The column between some bounds, without missing values of its own."""
-        column = Completion(declared=self.declared, missing_values=("",), open_bounds=False).column(
+        column = Resolver(declared=self.declared, missing_values=("",), open_bounds=False).column(
             {"minimum": low, "maximum": high}, {}
         )
         assert column.axis is not None

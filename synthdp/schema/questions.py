@@ -56,11 +56,11 @@ def listed_levels(text: str) -> list[str]:
     """
     levels = list[str]()
     for line in _lines(text):
-        found = _SERIES.fullmatch(line)
-        first, last = (int(found[2]), int(found[3])) if found else (0, 0)
-        if found and first < last < first + MAX_SERIES:
-            wide = len(found[2]) if found[2].startswith("0") else 1
-            levels += [f"{found[1]}{number:0{wide}d}" for number in range(first, last + 1)]
+        series = _SERIES.fullmatch(line)
+        first, last = (int(series[2]), int(series[3])) if series else (0, 0)
+        if series and first < last < first + MAX_SERIES:
+            wide = len(series[2]) if series[2].startswith("0") else 1
+            levels += [f"{series[1]}{number:0{wide}d}" for number in range(first, last + 1)]
         else:
             levels.append(line)
     return levels
@@ -133,14 +133,14 @@ def pattern_of_example(text: str) -> str:
     >>> pattern_of_example("SCH-1000579"), pattern_of_example("P{:04d}/25")
     ('SCH-{:07d}', 'P{:04d}/25')
     """
-    found = None if "{" in text or "}" in text else re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", text)
-    return f"{found[1]}{{:0{len(found[2])}d}}{found[3]}" if found else text
+    parts = None if "{" in text or "}" in text else re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", text)
+    return f"{parts[1]}{{:0{len(parts[2])}d}}{parts[3]}" if parts else text
 
 
 def _example_of_pattern(pattern: Any) -> str:
     """The first id by a pattern, if it says the same as that, else the pattern."""
-    found = re.fullmatch(r"([^{}]*)\{:0([0-9]+)d\}([^{}]*)", f"{pattern}")
-    example = f"{found[1]}{1:0{found[2]}d}{found[3]}" if found else ""
+    parts = re.fullmatch(r"([^{}]*)\{:0([0-9]+)d\}([^{}]*)", f"{pattern}")
+    example = f"{parts[1]}{1:0{parts[2]}d}{parts[3]}" if parts else ""
     return example if pattern_of_example(example) == pattern else f"{pattern}"
 
 

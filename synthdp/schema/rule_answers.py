@@ -115,11 +115,11 @@ def ordered_pair(rule: Any) -> tuple[str, str] | None:
     """
     check = rule.get("check") if isinstance(rule, Mapping) else None
     name = r"(?:`([^`]+)`|([^\W\d][\w.]*))"
-    found = re.fullmatch(rf"{name} (<=|>=) {name}", check) if isinstance(check, str) else None
-    if found is None:
+    match = re.fullmatch(rf"{name} (<=|>=) {name}", check) if isinstance(check, str) else None
+    if match is None:
         return None
-    left, right = found[1] or found[2], found[4] or found[5]
-    return (left, right) if found[3] == "<=" else (right, left)
+    left, right = match[1] or match[2], match[4] or match[5]
+    return (left, right) if match[3] == "<=" else (right, left)
 
 
 def as_distance(kind: Kind, lower: str) -> dict[str, Any]:

@@ -356,7 +356,7 @@ def test_the_mirror_changes_nothing():
         coarse.mirrored(), [coarse.mirrored(), fine.mirrored()], {4: 30.0}, over_zero=True
     )
     assert (-mirrored.stop, -mirrored.begin) == pytest.approx((begin, stop), abs=1)
-    assert mirrored.doubt == pytest.approx(doubt, abs=1)
+    assert mirrored.median_error == pytest.approx(doubt, abs=1)
 
 
 @pytest.mark.parametrize(("others", "says"), [(0, False), (2, False), (300, True)])

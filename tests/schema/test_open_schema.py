@@ -10,9 +10,9 @@ import pytest
 
 from synthdp.core import DataFileError, Domain, Grid, SchemaError
 from synthdp.schema import (
-    Completion,
     OpenColumn,
     OpenSchema,
+    Resolver,
     Schema,
     draft_from_frame,
     schema_of_kinds,
@@ -412,11 +412,11 @@ def test_findings_give_way_to_what_is_declared(column, found, size):
 def test_what_cannot_be_closed_says_what_was_wrong_with_the_findings():
     with pytest.raises(SchemaError, match=r"minimum 5 is above constraints\.maximum 1"):
         one("integer").resolved(minimum=5, maximum=1)
-    completion = Completion(
+    resolver = Resolver(
         declared={"name": "x", "type": "integer"}, missing_values=("",), open_bounds=True
     )
     with pytest.raises(SchemaError, match="minimum is not filled in"):
-        completion.column({}, {})
+        resolver.column({}, {})
 
 
 def test_points_of_bounds():

@@ -77,8 +77,8 @@ def bounded(
     )
     of_person = hashed.filter(~_has_no_id(ids, missing_values))
     # Ranked within a person only: nobody else's rows have a part in it.
-    turns = of_person.with_columns(nw.col(HASHED).rank("ordinal").over(ids.alias).alias(_TURN))
-    return frame.with_rows(turns.filter(nw.col(_TURN) <= max_rows))
+    ranked = of_person.with_columns(nw.col(HASHED).rank("ordinal").over(ids.alias).alias(_TURN))
+    return frame.with_rows(ranked.filter(nw.col(_TURN) <= max_rows))
 
 
 def _has_no_id(ids: EngineColumn, missing_values: Sequence[str]) -> nw.Expr:

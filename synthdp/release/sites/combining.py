@@ -132,7 +132,7 @@ def combine(
     model = fit_model(meeting(fitter, published), schema, measurements, report=report)
     certificate = _certificate(parts, measurements, fitter, model, same_people=same_people)
     certificate |= said
-    certificate["cautions"] += _untold(schema, measurements, published)
+    certificate["cautions"] += _unmeasured_cautions(schema, measurements, published)
     certificate["cautions"] += _other_people(parts) if same_people else []
     drawn = None
     if published:
@@ -152,19 +152,19 @@ def combine(
     )
 
 
-def _untold(
+def _unmeasured_cautions(
     schema: Schema, measurements: Sequence[LinearMeasurement], known: Sequence[KnownMarginal]
 ) -> list[str]:
     """What users should know of columns of which neither sites nor published tables say anything."""
-    told = {name for measurement in measurements for name in measurement.clique}
-    told |= {name for marginal in known for name in marginal.clique}
+    measured = {name for measurement in measurements for name in measurement.clique}
+    measured |= {name for marginal in known for name in marginal.clique}
     domain = schema.domain
-    untold = [name for name in domain.attributes if domain[name] > 1 and name not in told]
-    if not untold:
+    unmeasured = [name for name in domain.attributes if domain[name] > 1 and name not in measured]
+    if not unmeasured:
         return []
     return [
-        f"no site measured {listed(untold)}, as if that were published: all its levels are equally frequent; combine "
-        "anew with the published tables (known)"
+        f"no site measured {listed(unmeasured)}, as if that were published: all its levels are equally frequent; "
+        "combine anew with the published tables (known)"
     ]
 
 

@@ -96,7 +96,7 @@ def plan_measurements(
     schema = weighed(schema, weight, "weight")
     published = published_totals(known, schema, "known").marginals
     if release is not None:
-        marginals = _untold(_chosen(release.measurements), published)
+        marginals = _without_published(_chosen(release.measurements), published)
     elif schema.is_open:
         marginals = ()  # which a plan refuses, and says of which columns
     else:
@@ -122,16 +122,16 @@ def _release_in(source: object) -> Synthesis | None:
     return None
 
 
-def _told(clique: Clique, known: Sequence[KnownMarginal]) -> bool:
-    """Whether published tables tell a marginal level by level."""
+def _is_published(clique: Clique, known: Sequence[KnownMarginal]) -> bool:
+    """Whether published tables have a marginal level by level."""
     return any(set(clique) <= set(marginal.whole) for marginal in known)
 
 
-def _untold(
+def _without_published(
     marginals: Sequence[PlannedMarginal], known: Sequence[KnownMarginal]
 ) -> tuple[PlannedMarginal, ...]:
-    """The marginals without those that published tables tell; raises `ParameterError` if none is left."""
-    left = tuple(each for each in marginals if not _told(each.clique, known))
+    """The marginals without those that published tables have; raises `ParameterError` if none is left."""
+    left = tuple(each for each in marginals if not _is_published(each.clique, known))
     if known and not left:
         raise ParameterError(_ALL_KNOWN)
     return left
@@ -151,7 +151,9 @@ def _wanted(
     weights = dict(wanted.weights)
     little = MIN_USE * max(weights.values())
     weights |= {(name,): little for name in domain.attributes if name not in wanted.importance}
-    weights = {clique: weight for clique, weight in weights.items() if not _told(clique, known)}
+    weights = {
+        clique: weight for clique, weight in weights.items() if not _is_published(clique, known)
+    }
     if not weights:
         raise ParameterError(_ALL_KNOWN)
     shares = planned_shares(domain, weights)
@@ -159,27 +161,27 @@ def _wanted(
         PlannedMarginal(clique=clique, share=float(share), merged={})
         for clique, share in shares.items()
     )
-    return _untold(tuple(planned), known)
+    return _without_published(tuple(planned), known)
 
 
 def _chosen(measurements: tuple[LinearMeasurement, ...]) -> tuple[PlannedMarginal, ...]:
     """The marginals of a release, each once: its share is in proportion to what it cost there."""
     if not measurements:
         raise ParameterError("source: the release measured nothing; give one that did, or a schema")
-    found: dict[object, PlannedMarginal] = {}
+    marginals: dict[object, PlannedMarginal] = {}
     for measurement in measurements:
         merged = {name: tuple(map(int, groups)) for name, groups in measurement.groups.items()}
         question = (frozenset(measurement.clique), tuple(sorted(merged.items())))
         # Noise of a measurement that cost rho has a variance in proportion to 1 / rho.
         share = float(1.0 / measurement.variance.mean())
-        earlier = found.get(question)
-        found[question] = PlannedMarginal(
+        earlier = marginals.get(question)
+        marginals[question] = PlannedMarginal(
             clique=measurement.clique if earlier is None else earlier.clique,
             share=share if earlier is None else share + earlier.share,
             merged=merged if earlier is None else earlier.merged,
         )
-    total = sum(marginal.share for marginal in found.values())
+    total = sum(marginal.share for marginal in marginals.values())
     return tuple(
         PlannedMarginal(clique=each.clique, share=each.share / total, merged=each.merged)
-        for each in found.values()
+        for each in marginals.values()
     )

@@ -116,10 +116,10 @@ class People:
     def mails(self, rng: np.random.Generator) -> Texts:
         """Mail addresses, no two alike: the second ``eva.smith`` has a 2 after her name."""
         # Numbered in the order of the rows, so that the same seed gives the same addresses.
-        turns = pd.Series(self.mail_names).groupby(self.mail_names).cumcount().to_numpy()
-        numbers = np.array([""] * len(turns), dtype=object)
-        numbers[turns > 0] = list(map(str, (turns[turns > 0] + 1).tolist()))
-        domains = _taken(MAIL_DOMAINS, rng.integers(len(MAIL_DOMAINS), size=len(turns)))
+        n_before = pd.Series(self.mail_names).groupby(self.mail_names).cumcount().to_numpy()
+        numbers = np.array([""] * len(n_before), dtype=object)
+        numbers[n_before > 0] = list(map(str, (n_before[n_before > 0] + 1).tolist()))
+        domains = _taken(MAIL_DOMAINS, rng.integers(len(MAIL_DOMAINS), size=len(n_before)))
         return _joined(self.mail_names, numbers, "@", domains)
 
 

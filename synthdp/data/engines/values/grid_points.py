@@ -102,9 +102,9 @@ def is_infinite(column: OpenColumn, held: EngineColumn) -> nw.Expr:
         return nw.lit(False)
     number, most = held.values.cast(nw.Float64), float(np.finfo(np.float64).max)
     words = set(map(plain_text, column.missing_values))
-    found = ~held.is_missing & (number.abs() > LARGEST)
-    found = found & (number <= most) if "inf" in words else found
-    return found & (number >= -most) if "-inf" in words else found
+    is_infinite = ~held.is_missing & (number.abs() > LARGEST)
+    is_infinite = is_infinite & (number <= most) if "inf" in words else is_infinite
+    return is_infinite & (number >= -most) if "-inf" in words else is_infinite
 
 
 def _reader(column: OpenColumn) -> Column:
@@ -174,15 +174,15 @@ def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     number = nw.when(held.is_missing).then(nw.lit(0.0)).otherwise(held.values.cast(nw.Float64))
     if held.dtype != nw.Float32 or not column.has_decimals:
         return number
-    said, size = number, number.abs()
+    shown, size = number, number.abs()
     for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(size, decimals, below=_OF_32_BITS)
         # Adding and taking off 2^52 leaves no room for a fraction: rounding by the hardware's own
         # rule in any engine.
         near = _divided(scaled + _WHOLE - _WHOLE, 10.0**decimals)  # rounds halves to even, as numpy
         same = is_small & (near.cast(nw.Float32) == size.cast(nw.Float32))
-        said = nw.when(same).then(nw.when(number < 0).then(-near).otherwise(near)).otherwise(said)
-    return said
+        shown = nw.when(same).then(nw.when(number < 0).then(-near).otherwise(near)).otherwise(shown)
+    return shown
 
 
 def _scaled(size: nw.Expr, decimals: int, *, below: float) -> tuple[nw.Expr, nw.Expr]:

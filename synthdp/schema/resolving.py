@@ -9,7 +9,7 @@ from synthdp.schema.axes.points import MAX_SHOWN_DECIMALS
 from synthdp.schema.columns.column import Column
 from synthdp.schema.frictionless import parse_field
 
-Found = Mapping[str, Any]
+Findings = Mapping[str, Any]
 
 MAX_DIGITS = 15
 """Decimal digits that every float of so many holds."""
@@ -17,17 +17,17 @@ MAX_DIGITS = 15
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Completion:
+class Resolver:
     """What is declared of an open column, and how findings are put into it."""
 
-    declared: Found = field(hash=False)
+    declared: Findings = field(hash=False)
     """The field as far as it is declared."""
     missing_values: Sequence[str]
     """Texts that mean "missing"."""
     open_bounds: bool
     """Whether bounds are found rather than declared."""
 
-    def column(self, constraints: Found, own: Found) -> Column:
+    def column(self, constraints: Findings, own: Findings) -> Column:
         """The column with these further constraints and own keys, None for none.
 
         Where they do not fit what is declared, what was found gives way: outer edges become the
@@ -47,7 +47,7 @@ class Completion:
         assert problem is not None
         raise problem
 
-    def field(self, constraints: Found, own: Found) -> dict[str, Any]:
+    def field(self, constraints: Findings, own: Findings) -> dict[str, Any]:
         """The field with further constraints and own keys; declared bins give way to edges."""
         declared = dict(self.declared.get("synthdp") or {})
         if "edges" in own:
@@ -64,7 +64,7 @@ class Completion:
         }
         return complete | {"synthdp": declared | dict(own)}
 
-    def _attempts(self, constraints: Found, own: Found) -> Iterator[dict[str, Any]]:
+    def _attempts(self, constraints: Findings, own: Findings) -> Iterator[dict[str, Any]]:
         """Fields of the closed column: with what was found as it is, then giving way more and more."""
         decimals = own.get("decimals")
         grids: list[dict[str, Any]] = (
@@ -87,7 +87,7 @@ class Completion:
                 )
 
     def _with_declared_bounds(
-        self, constraints: Found, own: Found
+        self, constraints: Findings, own: Findings
     ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Constraints and own keys whose edges, and shape, run from one declared bound to the
         other.
@@ -104,7 +104,7 @@ class Completion:
         # the last bin may hold the last value alone: edges can say that only with an end beyond it
         yield dict(constraints) | {"maximum": own["edges"][-1]}, begun
 
-    def _n_values(self, constraints: Found, own: Found) -> int:
+    def _n_values(self, constraints: Findings, own: Findings) -> int:
         """How many values there are between derived bounds."""
         declared = {
             key: value
@@ -116,7 +116,7 @@ class Completion:
         return column.axis.n_values
 
 
-def _given(column: Found) -> dict[str, Any]:
+def _given(column: Findings) -> dict[str, Any]:
     return {key: value for key, value in column.items() if value is not None}
 
 
