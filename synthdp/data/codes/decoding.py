@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.data.codes.coded_table import CodeColumn, CodedTable
+from synthdp.data.codes.drawn_together import drawn_together
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
@@ -90,19 +91,23 @@ def _decoded(
         # that fit could still break a check.
         compared = {name: numbers for name, numbers in given.items() if name in axes}
         points, codes = drawn_values(schema.checks, codes, draw, rng, compared)
+    # A column with an order is drawn as points of its grid, and written from them; all others are
+    # looked up by code.
+    axes = {column.name: column.axis for column in schema.table_columns if column.axis is not None}
+    drawn = {
+        name: _drawn(schema[name], axis, codes, rng, slice(None))
+        for name, axis in axes.items()
+        if name not in points
+    }
+    # What agrees with parts, or keeps to checks, stays with its row.
+    free = {name: axes[name] for name in drawn if not schema[name].part_columns}
+    points = points | drawn | drawn_together(codes, drawn, free, rng)
     values: dict[str, pd.Series] = {}
     for column in schema.table_columns:
         own = codes[column.name]
-        # A column with an order is drawn as points of its grid, and written from them; all others
-        # are looked up by code.
-        if (axis := column.axis) is not None:
-            drawn_points = (
-                points[column.name]
-                if column.name in points
-                else _drawn(column, axis, codes, rng, slice(None))
-            )
+        if (axis := axes.get(column.name)) is not None:
             of_points = axis.texts_at if text else axis.values_at
-            made: Any = of_points(drawn_points, axis.is_missing(own))
+            made: Any = of_points(points[column.name], axis.is_missing(own))
         elif categories:
             made = column.decode_categories(own, rng)
         else:
