@@ -83,7 +83,7 @@ def distances_of(true: Tables, drawn: Tables, package: Package) -> pd.DataFrame:
             "kind": CHILDREN,
             "table": table.name,
             "tables": table.name,
-            "tvd": abs(children(drawn, table) / children(true, table) - 1),
+            "tvd": abs(children(drawn, table, package) / children(true, table, package) - 1),
         }
         for table in package.tables
         if table.parent is not None
@@ -91,15 +91,24 @@ def distances_of(true: Tables, drawn: Tables, package: Package) -> pd.DataFrame:
     return pd.concat([distances, pd.DataFrame(means)], ignore_index=True)
 
 
-def children(tables: Tables, table: LinkedTable) -> float:
-    """How many rows of a table a row of its parent has; bounds cut off none in the sets."""
-    frame = bounded_rows(tables[table.name], table)
-    return len(frame) / max(len(tables[table.parent or ""]), 1)
+def children(tables: Tables, table: LinkedTable, package: Package) -> float:
+    """How many rows of a table a row of its parent has, of those that bounds leave."""
+    kept = {package.root.name: tables[package.root.name]}
+    for each in (*package.ancestors(table.name), table):
+        if each.parent is not None:
+            above = kept[each.parent][list(package[each.parent].key)].drop_duplicates()
+            rows = tables[each.name].merge(
+                above, left_on=list(each.parent_key), right_on=list(package[each.parent].key)
+            )
+            kept[each.name] = bounded_rows(rows, each)[list(each.fields)]
+    return len(kept[table.name]) / max(len(kept[table.parent or ""]), 1)
 
 
 def bounded_rows(frame: pd.DataFrame, table: LinkedTable) -> pd.DataFrame:
-    """Rows but those beyond the most children of one parent."""
-    return frame[frame.groupby(list(table.parent_key)).cumcount() < table.max_children]
+    """Rows but those beyond the most children of one parent, in the order of the table."""
+    by_order = frame if table.order is None else frame.sort_values(table.order, kind="stable")
+    kept = by_order.groupby(list(table.parent_key)).cumcount() < table.max_children
+    return frame[kept.reindex(frame.index)]
 
 
 def show(found: pd.DataFrame, ways: list[str]) -> None:

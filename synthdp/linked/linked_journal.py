@@ -11,7 +11,7 @@ from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.opened import learnt_parts
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
-from synthdp.linked.refitted_view import refitted_view
+from synthdp.linked.refitted_view import refitted_view, root_with_numbers_below
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.certificate.run_facts import RunFacts
@@ -51,6 +51,7 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
         views = {
             label: view for label, view in views_of(package).items() if view.schema is not None
         }
+        known = learnt_parts(declared.joint_schema) if columns else {}
         read = {
             label: _part(
                 views[label],
@@ -59,11 +60,14 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
                 stated[label],
                 public,
                 identity,
-                learnt_parts(declared.joint_schema) if columns else {},
+                known,
             )
             for label, answers in kept.by_view().items()
         }
         parts = {label: part for label, part in read.items() if part.measurements}
+        root = package.root.name
+        if root in parts:
+            parts[root] = root_with_numbers_below(views, parts, engine_named("auto"), learnt=known)
         certificate: Mapping[str, Any] = {}
         if parts:
             certificate = linked_certificate(

@@ -1,6 +1,6 @@
 """One run over linked tables: a release of each view, all paid from one ledger."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,7 +25,7 @@ from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.opened import learnt_parts
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
-from synthdp.linked.refitted_view import refitted_view
+from synthdp.linked.refitted_view import refitted_view, root_with_numbers_below
 from synthdp.linked.workload import workload_of
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
@@ -368,11 +368,19 @@ class LinkedRelease:
                     parts[label],
                     self._settings.engine,
                     known=known,
-                    learnt=learnt_parts(self._declared.joint_schema) if self._learnt else {},
+                    learnt=self._learnt_parts,
                     report=_named(report, label),
                 )
                 ancestors.add(label, parts[label])
                 self._check_linked(view, parts[label])
+            root = self._declared.root.name
+            parts[root] = root_with_numbers_below(
+                views,
+                parts,
+                self._settings.engine,
+                learnt=self._learnt_parts,
+                report=_named(report, root),
+            )
             self._kept.end()
         except BaseException as error:
             has_paid = parts or self._learnt
@@ -383,6 +391,11 @@ class LinkedRelease:
             self._kept.stop(isinstance(error, UnreadColumnError))
             raise
         return self._synthesis(parts)
+
+    @property
+    def _learnt_parts(self) -> Mapping[str, Collection[str]]:
+        """What was learnt of each column."""
+        return learnt_parts(self._declared.joint_schema) if self._learnt else {}
 
     def _counted(
         self,

@@ -22,6 +22,7 @@ def refitted_view(
     *,
     known: Sequence[LinearMeasurement] = (),
     learnt: Mapping[str, Collection[str]] = MappingProxyType({}),
+    below: Sequence[tuple[LinkedView, Sequence[LinearMeasurement]]] = (),
     report: Report = silent,
 ) -> Synthesis:
     """The release of a view whose model has no numbers of children but those that noise shows, no
@@ -40,10 +41,12 @@ def refitted_view(
         Marginals of ancestors and siblings, as the engine was given them.
     learnt
         What was learnt of each column.
+    below
+        As `SeenNumbers` takes it.
     report
         Called with the progress.
     """
-    seen = SeenNumbers(view, part.measurements)
+    seen = SeenNumbers(view, part.measurements, below)
     unused = _unused(view, part, learnt)
     if not seen.counts and view.position is None and not unused:
         return part
@@ -60,6 +63,41 @@ def refitted_view(
         measurements=part.measurements,
         model=fitted.model,
         certificate=fitted.certificate,
+    )
+
+
+def root_with_numbers_below(
+    views: Mapping[str, LinkedView],
+    parts: Mapping[str, Synthesis],
+    engine: Engine,
+    *,
+    learnt: Mapping[str, Collection[str]] = MappingProxyType({}),
+    report: Report = silent,
+) -> Synthesis:
+    """The release of the root once more, with what the views of the tables right below say of its
+    numbers of children: of each, how much its rows weigh.
+
+    The root's own marginals have at most a few parts in a hundred of the budget for that, and a mean
+    number of children is off by the noise of many numbers. Further down a row's weight depends on
+    several numbers, and what it says of one of them on the others.
+
+    Parameters
+    ----------
+    views, parts
+        All views, and those that were released, with that of the root among them.
+    engine, learnt, report
+        As `refitted_view` takes them.
+    """
+    root = next(label for label, view in views.items() if view.table.parent is None)
+    below = [
+        (views[label], part.measurements)
+        for label, part in parts.items()
+        if views[label].table.parent == root
+    ]
+    if not below:
+        return parts[root]
+    return refitted_view(
+        views[root], parts[root], engine, learnt=learnt, below=below, report=report
     )
 
 

@@ -50,6 +50,9 @@ class SeenNumbers:
         The view.
     measurements
         What was measured of it.
+    below
+        Of the root the views of tables right below it, and what was measured of them: their rows are
+        as many as the numbers say. Which numbers are seen is what its own measurements show.
 
     Attributes
     ----------
@@ -57,7 +60,12 @@ class SeenNumbers:
         One marginal a number of children whose numbers were measured one by one.
     """
 
-    def __init__(self, view: LinkedView, measurements: Sequence[LinearMeasurement]) -> None:
+    def __init__(
+        self,
+        view: LinkedView,
+        measurements: Sequence[LinearMeasurement],
+        below: Sequence[tuple[LinkedView, Sequence[LinearMeasurement]]] = (),
+    ) -> None:
         self._view = view
         self.counts: list[LinearMeasurement] = []
         self.ends: dict[str, int] = {}
@@ -65,10 +73,18 @@ class SeenNumbers:
         self.without: dict[str, tuple[float, float]] = {}
         """How many rows have no child, and the noise of that."""
         for name in view.counts:
-            estimates = _Estimates.from_measurements(view, name, measurements)
+            equations = _Equations(view, name, measurements)
+            estimates = equations.solved()
             if estimates is not None:
                 stddev = max(_CERTAINTY * estimates.stddev(0, 1), MIN_STDDEV)
-                self.counts.append(LinearMeasurement((name,), estimates.settled(), stddev))
+                values = estimates.settled()
+                for hanging, said in below:
+                    equations.add_below(hanging, said)
+                known = equations.solved(estimates.end)
+                if below and known is not None:
+                    # What hangs on the root was fitted for families that have numbers seen so far.
+                    values = _of_seen(values, known.settled())
+                self.counts.append(LinearMeasurement((name,), values, stddev))
                 self.ends[name] = estimates.end
                 self.without[name] = estimates.count(0, 1), estimates.stddev(0, 1)
 
@@ -91,6 +107,72 @@ class SeenNumbers:
 
 
 @final
+class _Equations:
+    """Normal equations of generalised least squares for how many rows of a view have each number of
+    children: what independent measurements say of them adds up.
+
+    Parameters
+    ----------
+    view, name
+        The view, and the attribute.
+    measurements
+        What was measured of the view.
+    """
+
+    def __init__(
+        self, view: LinkedView, name: str, measurements: Sequence[LinearMeasurement]
+    ) -> None:
+        assert view.schema is not None
+        self._name, self._size = name, view.schema[name].size
+        self._precision: FloatArray = np.zeros((self._size, self._size))
+        self._weighted: FloatArray = np.zeros(self._size)
+        self._is_whole = False
+        """Whether some measurement has every number apart."""
+        for measurement in measurements:
+            merging = measurement.coarsening
+            self._is_whole |= name in measurement.clique and (
+                merging is None or name not in merging.groups
+            )
+            self._add(measurement, np.ones(self._size))
+
+    def add_below(self, view: LinkedView, measurements: Sequence[LinearMeasurement]) -> None:
+        """Add what was measured of rows that hang on them, if it is these that are numbered: how much the
+        rows of one parent weigh follows from how many they are.
+        """
+        if view.table.count == self._name:
+            units = _units_by_number(view, self._size)
+            for measurement in measurements:
+                self._add(measurement, units)
+
+    def solved(self, end: int | None = None) -> "_Estimates | None":
+        """The estimates; None if no measurement has every number apart."""
+        if not self._is_whole:
+            return None
+        # It has an inverse: some measurement has every number apart.
+        covariance = np.asarray(np.linalg.inv(self._precision), dtype=np.float64)
+        return _Estimates(covariance @ self._weighted, covariance, end)
+
+    def _add(self, measurement: LinearMeasurement, units: FloatArray) -> None:
+        """Add a marginal in which a row with each number of children counts so many units."""
+        clique, merging = measurement.clique, measurement.coarsening
+        is_apart = self._name in clique
+        axis = clique.index(self._name) if is_apart else None
+        others = tuple(other for other in range(len(clique)) if other != axis)
+        variances = np.broadcast_to(np.square(measurement.stddev), measurement.values.shape)
+        values, variance = (
+            np.atleast_1d(table.sum(axis=others)) for table in (measurement.values, variances)
+        )
+        # A merged count is of the sum of its numbers, and a marginal without them of all: its
+        # precision stands in all pairs of these.
+        groups = np.arange(self._size) if is_apart else np.zeros(self._size, np.intp)
+        if is_apart and merging is not None and self._name in merging.groups:
+            groups = merging.groups[self._name]
+        same = groups[:, None] == groups
+        self._precision += same * np.outer(units, units) / variance[groups]
+        self._weighted += units * (values / variance)[groups]
+
+
+@final
 class _Estimates:
     """Unbiased estimates of how many rows have each number of children, with their noise.
 
@@ -100,53 +182,17 @@ class _Estimates:
         Shape ``(most + 1,)``.
     covariance
         Of their noise, shape ``(most + 1, most + 1)``.
+    end
+        One more than the largest number that is seen, if that is known.
     """
 
-    def __init__(self, counts: FloatArray, covariance: FloatArray) -> None:
+    def __init__(self, counts: FloatArray, covariance: FloatArray, end: int | None = None) -> None:
         self._most = len(counts)
         self._sums = np.append(0.0, np.cumsum(counts))
         self._covariance = np.zeros((self._most + 1, self._most + 1))
         self._covariance[1:, 1:] = covariance.cumsum(axis=0).cumsum(axis=1)
-        self.end = self._end()
+        self.end = self._end() if end is None else end
         """One more than the largest number that is seen."""
-
-    @classmethod
-    def from_measurements(
-        cls, view: LinkedView, name: str, measurements: Sequence[LinearMeasurement]
-    ) -> "_Estimates | None":
-        """By generalised least squares from all marginals with the numbers; None if none has every
-        number apart.
-        """
-        assert view.schema is not None
-        size = view.schema[name].size
-        # Normal equations: precisions of independent measurements add up, also of merged numbers,
-        # whose sum alone was counted.
-        precision: FloatArray = np.zeros((size, size))
-        weighted: FloatArray = np.zeros(size)
-        is_whole = False
-        for measurement in measurements:
-            if name not in measurement.clique:
-                continue
-            axis = measurement.clique.index(name)
-            others = tuple(other for other in range(measurement.values.ndim) if other != axis)
-            variances = np.broadcast_to(np.square(measurement.stddev), measurement.values.shape)
-            values, variance = measurement.values.sum(axis=others), variances.sum(axis=others)
-            merging = measurement.coarsening
-            groups = np.arange(size)
-            if merging is not None and name in merging.groups:
-                groups = merging.groups[name]
-            else:
-                is_whole = True
-            # A merged count is of the sum of its numbers: its precision stands in all pairs of
-            # these.
-            same = groups[:, None] == groups
-            np.add(precision, same / variance[groups], out=precision)
-            np.add(weighted, (values / variance)[groups], out=weighted)
-        if not is_whole:
-            return None
-        # It has an inverse: some measurement has every number apart.
-        covariance = np.asarray(np.linalg.inv(precision), dtype=np.float64)
-        return cls(covariance @ weighted, covariance)
 
     def settled(self) -> FloatArray:
         """How many rows have each number: none where noise shows none, and pools where it tells no
@@ -213,6 +259,23 @@ class _Estimates:
                 share = low / (low + high)
         self._split(counts, first, middle, rows * share)
         self._split(counts, middle, stop, rows * (1 - share))
+
+
+def _of_seen(seen: FloatArray, counts: FloatArray) -> FloatArray:
+    """Counts of the numbers that are seen, and as many in all; the seen ones if no number has both."""
+    kept = np.where(seen > 0, counts, 0.0)
+    return kept * (counts.sum() / kept.sum()) if kept.any() else seen
+
+
+def _units_by_number(view: LinkedView, size: int) -> FloatArray:
+    """How many units of weight the rows of one root have together in a view right below it, by how many
+    rows of the table hang on that: 0, 1 ..., shape ``(size,)``.
+    """
+    numbers = np.arange(size)
+    # A first row weighs what its root does, later ones are one part of so many each.
+    rows = np.maximum(numbers - 1, 0) if view.is_later else np.minimum(numbers, 1)
+    sizes = np.maximum(rows, 1) if view.is_later else np.ones_like(rows)
+    return np.asarray(rows * np.array(view.weights)[view.class_of(sizes)], np.float64)
 
 
 def _middle(first: int, stop: int) -> int:

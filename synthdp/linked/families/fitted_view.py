@@ -100,8 +100,13 @@ class FittedView:
 
     @cached_property
     def _seen_numbers(self) -> dict[str, NDArray[np.intp]]:
-        constraints = SeenNumbers(self.view, self.measurements).constraints
-        return {each.clique[0]: np.flatnonzero(each.allowed) for each in constraints}
+        seen = {}
+        for each in SeenNumbers(self.view, self.measurements).constraints:
+            # What the views of the rows below say may leave none of a number that the root's own show.
+            (rows,) = self.model.marginals([each.clique])
+            has_rows = each.allowed & (rows.values > 0)
+            seen[each.clique[0]] = np.flatnonzero(has_rows if has_rows.any() else each.allowed)
+        return seen
 
     def drawn(
         self,

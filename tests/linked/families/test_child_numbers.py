@@ -109,3 +109,31 @@ def test_given_families_may_have_more_rows_than_noise_shows():
     orders = pd.DataFrame({"buyer": ["a"] * 40 + ["b"], "paid": True})
     drawn = release.sample(given={"buyers": buyers, "orders": orders}, seed=0)
     assert drawn["orders"]["buyer"].value_counts().to_dict() == {"a": 40, "b": 1}
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_what_rows_below_weigh_says_how_many_there_are(later):
+    """Of numbers that the root hides in noise, and rows below that were counted nearly without."""
+    numbers = np.where(np.arange(N) % 3 > 0, NUMBERS, 0)
+    views = views_of(Package.from_dict(package(9)))
+    below = views["later orders" if later else "orders"]
+    units = [
+        rows * below.weights[below.class_of(np.array([max(rows, 1)]))[0]]
+        for rows in (np.maximum(np.arange(10) - 1, 0) if later else np.minimum(np.arange(10), 1))
+    ]
+    true = np.bincount(numbers, minlength=10)
+    roots = LinearMeasurement(("buyers.new",), np.array([N / 2, N / 2]), 1.0)
+    paid = LinearMeasurement(("orders.paid",), np.array([0.0, true @ units]), 1.0)
+    rng, off = np.random.default_rng(1), []
+    for _ in range(20):
+        own = LinearMeasurement(("number of orders",), true + rng.normal(0, 60, 10), 60.0)
+        alone, both = (
+            SeenNumbers(views["buyers"], [own, roots], hanging).counts[0].values
+            for hanging in ([], [(below, [paid])])
+        )
+        assert not both[alone == 0].any()
+        off.append(
+            [abs(N * (each @ units) / each.sum() / (true @ units) - 1) for each in (alone, both)]
+        )
+    mean_alone, mean_both = np.mean(off, axis=0)
+    assert mean_both < 0.8 * mean_alone
