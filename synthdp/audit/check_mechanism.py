@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, final
 
 import numpy as np
@@ -86,19 +87,16 @@ def check_mechanism(
     mechanism = as_mechanism(mechanism)
     excesses = list(draw_excess())
     for pair in neighbours or default_neighbours():
-        for accounting in Accounting:
+        all_noise_is_gaussian = mechanism.is_gaussian and is_gaussian(pair.open_schema)
+        for accounting, epsilon in product(Accounting, epsilons):
             # Gaussian accounting is no claim about a mechanism with other noise; a release would
             # refuse it.
-            if accounting is Accounting.GDP and not (
-                mechanism.is_gaussian and is_gaussian(pair.open_schema)
-            ):
+            if accounting is Accounting.GDP and not all_noise_is_gaussian:
                 continue
-            for epsilon in epsilons:
-                runs = _Runs(
-                    mechanism, pair, engine, {"epsilon": epsilon, "accounting": accounting}, seed
-                )
-                about = f"{mechanism.name}, {pair.name}, {accounting.value}, epsilon {epsilon:g}"
-                excesses += [f"{about}: {text}" for text in runs.excess()]
+            budget = {"epsilon": epsilon, "accounting": accounting}
+            runs = _Runs(mechanism, pair, engine, budget, seed)
+            about = f"{mechanism.name}, {pair.name}, {accounting.value}, epsilon {epsilon:g}"
+            excesses += [f"{about}: {text}" for text in runs.excess()]
     return excesses
 
 
@@ -118,14 +116,14 @@ class _Runs:
         """What is wrong, question by question, then with the ledger and the outcome."""
         # The noise is the same in both runs, and so are the answers: whatever still differs can
         # only come from the records.
-        recorder = Recorder(self.pair.truths[0], FrozenRandomness(self.seed))
+        table, neighbour = self.pair.truths
+        recorder = Recorder(table, FrozenRandomness(self.seed))
         release = self._release(recorder)
-        one = release.of(self.pair.truths[0].rows, observer=recorder, report=self._report(0))
-        replayer = Replayer(self.pair.truths[1], FrozenRandomness(self.seed), recorder.asked)
+        one = release.of(table.rows, observer=recorder, report=self._report(0))
+        replayer = Replayer(neighbour, FrozenRandomness(self.seed), recorder.asked)
         try:
-            other = self._release(replayer).of(
-                self.pair.truths[1].rows, observer=replayer, report=self._report(1)
-            )
+            replayed = self._release(replayer)
+            other = replayed.of(neighbour.rows, observer=replayer, report=self._report(1))
         # The same answers were given, so only the records can be to blame.
         except Exception as error:  # whatever it is, it did not happen on the first table
             yield f"the neighbour, given the same answers, fails with {type(error).__name__}"
@@ -137,8 +135,12 @@ class _Runs:
             yield "something was charged that was not asked for"
         if other is not None:
             shown, again = visible(one), visible(other)
-            for what in [what for what in shown if shown[what] != again[what]]:
-                yield f"the {what} of the neighbour, given the same answers, differs: it depends on the records"
+            for what, value in shown.items():
+                if again[what] != value:
+                    yield (
+                        f"the {what} of the neighbour, given the same answers, differs: it depends "
+                        "on the records"
+                    )
         # Progress is on the screen of whoever runs it, and in the log.
         if self.steps[0] != self.steps[1]:
             yield "progress depends on the records"
@@ -162,16 +164,19 @@ class _Runs:
 def visible(synthesis: Synthesis) -> dict[str, object]:
     """Everything that a release shows, in values that can be compared."""
     attributes = synthesis.model.domain.attributes
-    wanted = [clique for k in (1, 2) for clique in all_k_way(attributes, min(k, len(attributes)))]
-    counts = [factor.values for factor in synthesis.model.marginals(wanted)]
+    cliques = [*all_k_way(attributes, 1), *all_k_way(attributes, min(2, len(attributes)))]
+    marginals = [factor.values.tolist() for factor in synthesis.model.marginals(cliques)]
+    measurements = []
+    for each in synthesis.measurements:
+        groups = {name: levels.tolist() for name, levels in each.groups.items()}
+        stddev = np.asarray(each.stddev).tolist()
+        measurements.append((each.clique, each.values.tolist(), stddev, groups))
     return {
         "schema": json.dumps(synthesis.schema.to_dict()),
         "certificate": json.dumps(without_run(synthesis.certificate), default=str),
-        "set of measurements": [(m.clique, m.values.tolist(), np.asarray(m.stddev).tolist(), {
-            name: groups.tolist() for name, groups in m.groups.items()
-        }) for m in synthesis.measurements],
-        "model": [float(synthesis.model.total), *(values.tolist() for values in counts)],
-    }  # fmt: skip
+        "set of measurements": measurements,
+        "model": [float(synthesis.model.total), *marginals],
+    }
 
 
 def without_run(certificate: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,34 +188,32 @@ def without_run(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 def default_neighbours() -> list[Neighbours]:
     """Worst cases, and a table of dependent columns of many levels that gets a record of rare ones."""
-    cases = [worst_case(domain, adjacency) for domain in DOMAINS for adjacency in Adjacency]
-    return [*cases, *(worst_case(domain, max_rows=3) for domain in DOMAINS), dependent_columns()]
+    of_records = [worst_case(domain, adjacency) for domain in DOMAINS for adjacency in Adjacency]
+    of_persons = [worst_case(domain, max_rows=3) for domain in DOMAINS]
+    return [*of_records, *of_persons, dependent_columns()]
 
 
 def dependent_columns() -> Neighbours:
     """Columns of 2, 4 and 9 levels that follow one hidden number; the record that comes has the
     rarest of all.
     """
-    n_rows, sizes = 400, {"a": 2, "b": 4, "c": 9}
+    n_rows = 400
+    sizes = {"a": 2, "b": 4, "c": 9}
     # A table must be the same in every run, or a finding could not be looked into.
     rng = np.random.default_rng(0)
     hidden = rng.random(n_rows)[:, None] + rng.normal(0, 0.1, (n_rows, len(sizes)))
-    codes = (
-        np.clip(hidden, 0, 0.999) ** np.arange(1, len(sizes) + 1) * list(sizes.values())
-    ).astype(int)
+    # Other powers for other columns, so that none is a copy of another.
+    powers = np.arange(1, len(sizes) + 1)
+    codes = (np.clip(hidden, 0, 0.999) ** powers * list(sizes.values())).astype(int)
     one = pd.DataFrame(codes.astype(str), columns=list(sizes), dtype=object)
     rare = {name: str(size - 1 if name == "b" else 0) for name, size in sizes.items()}
-    levels = {
-        name: {"enum": list(map(str, range(size))), "required": True}
-        for name, size in sizes.items()
-    }
+    fields = []
+    for name, size in sizes.items():
+        constraints = {"enum": list(map(str, range(size))), "required": True}
+        fields.append({"name": name, "type": "string", "constraints": constraints})
     return Neighbours(
         name="dependent columns, add-remove",
-        schema={
-            "fields": [
-                {"name": n, "type": "string", "constraints": listed} for n, listed in levels.items()
-            ]
-        },
+        schema={"fields": fields},
         one=one,
         other=pd.concat([one, pd.DataFrame([rare], dtype=object)], ignore_index=True),
     )

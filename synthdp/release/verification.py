@@ -8,6 +8,7 @@ population's budget. All that is said of them is post-processing.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations, product
 from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
@@ -111,10 +112,9 @@ def verify(
         raise ParameterError("questions: there is none; ask 'mean age'")
     questions = [parse_question(text, schema) for text in texts]
     # Questions share marginals, and each is paid for once.
-    cliques = tuple(dict.fromkeys(clique for each in questions for clique in each.cliques))
-    if asked.unit is None and str(synthesis.certificate.get("unit_of_privacy")).startswith(
-        "one person"
-    ):
+    cliques = tuple(dict.fromkeys(chain.from_iterable(each.cliques for each in questions)))
+    protected = str(synthesis.certificate.get("unit_of_privacy"))
+    if asked.unit is None and protected.startswith("one person"):
         raise ParameterError(
             f"{spelling.of('unit')}: the release protects persons; name the column that tells them apart, "
             f"and {spelling.of('max_rows_per_unit')}"
@@ -140,11 +140,14 @@ def verify(
     declared = Declared(schema=schema)
     finished = release_table(data, declared, settings, keeping, report=report, rescue=None)
     measured = {each.clique: each for each in finished.release.measurements}
-    answers = tuple(
-        {"question": each.text, "numbers": answered(each, measured, drawn)} for each in questions
-    )
+    answers = []
+    for question in questions:
+        numbers = answered(question, measured, drawn)
+        answers.append({"question": question.text, "numbers": numbers})
     return Verification(
-        answers=answers, certificate=finished.release.certificate, cautions=finished.cautions
+        answers=tuple(answers),
+        certificate=finished.release.certificate,
+        cautions=finished.cautions,
     )
 
 
@@ -154,48 +157,60 @@ def answered(
     """What noisy counts say of a question, with errors by drawing their noise anew; and what drawn
     rows say.
     """
-    noisy = {clique: measured[clique].values for clique in question.cliques}
-    noise = {clique: measured[clique].stddev for clique in question.cliques}
+    measurements = [measured[clique] for clique in question.cliques]
+    noisy = {each.clique: each.values for each in measurements}
     with np.errstate(divide="ignore", invalid="ignore"):  # no rows, or noise that sums to none
-        real, synthetic = question.of(noisy), question.of(drawn)
-    # Counts that are noise alone have quotients of no known distribution.
-    is_clear = all(
-        values.sum() > CLEAR * np.sqrt(np.sum(np.broadcast_to(noise[clique], values.shape) ** 2))
-        for clique, values in noisy.items()
-    )
-    # Noise of its own: how often it is drawn tells nothing of that in the answers.
-    rng = np.random.default_rng(0)
-    n_cells = sum(values.size for values in noisy.values())
-    # Each replicate draws noise for all cells: large marginals have fewer, and limits are then less
-    # exact.
-    n_replicates = max(min(REPLICATES, 2**25 // n_cells), 200)
-    errors = np.array(
-        [
-            question.of(
-                {
-                    clique: values + rng.normal(0.0, noise[clique], values.shape)
-                    for clique, values in noisy.items()
-                }
-            )
-            - real
-            for _ in range(n_replicates if is_clear else 0)
-        ]
-    )
+        real = question.of(noisy)
+        synthetic = question.of(drawn)
+    # Counts that are noise alone have quotients of no known distribution: nothing is said of them.
+    within = np.full(len(question.labels), np.inf)
+    if all(map(_stands_out, measurements)):
+        within = _limits(question, measurements, real)
     numbers = []
-    for place, name in enumerate(question.labels):
-        number = {
+    for name, of_rows, of_records, limit in zip(
+        question.labels, synthetic.tolist(), real.tolist(), within.tolist(), strict=True
+    ):
+        number: dict[str, Any] = {
             "name": name,
-            "synthetic": _finite(synthetic[place]),
+            "synthetic": _finite(of_rows),
             "real": None,
             "within": None,
         }
-        within = float(np.quantile(np.abs(errors[:, place]), SURE)) if is_clear else np.inf
-        if np.isfinite(within) and np.isfinite(real[place]):
-            number |= {"real": float(real[place]), "within": within}
+        if np.isfinite(limit) and np.isfinite(of_records):
+            number |= {"real": of_records, "within": limit}
             if name.startswith(COEFFICIENT):
-                number["sign"] = sign_of(float(real[place]), within)
+                number["sign"] = sign_of(of_records, limit)
         numbers.append(number)
     return numbers
+
+
+def _stands_out(measurement: LinearMeasurement) -> bool:
+    """Whether the number of records, by one marginal, is far beyond its noise."""
+    variances = np.broadcast_to(measurement.stddev, measurement.values.shape) ** 2
+    return bool(measurement.values.sum() > CLEAR * np.sqrt(np.sum(variances)))
+
+
+def _limits(
+    question: ParsedQuestion, measurements: Sequence[LinearMeasurement], real: FloatArray
+) -> FloatArray:
+    """By how much noise moves each number of an answer, with a probability of `SURE`: it is drawn
+    anew many times, on top of the noisy counts.
+    """
+    # Noise of its own: how often it is drawn tells nothing of that in the answers.
+    rng = np.random.default_rng(0)
+    # Each replicate draws noise for all cells: large marginals have fewer, and limits are then less
+    # exact.
+    n_cells = sum(each.values.size for each in measurements)
+    n_replicates = max(min(REPLICATES, 2**25 // n_cells), 200)
+    errors = []
+    for _ in range(n_replicates):
+        noisier = {}
+        for each in measurements:
+            noise = rng.normal(0.0, each.stddev, each.values.shape)
+            noisier[each.clique] = each.values + noise
+        errors.append(question.of(noisier) - real)
+    limits: FloatArray = np.quantile(np.abs(errors), SURE, axis=0)
+    return limits
 
 
 def sign_of(value: float, within: float) -> str:
@@ -230,9 +245,8 @@ def parse_question(text: str, schema: Schema) -> ParsedQuestion:
 
 def _columns(text: str, between: str | None, schema: Schema) -> list[str]:
     """Names of columns, in a text."""
-    names = (
-        [text.strip()] if between is None else [each.strip() for each in re.split(between, text)]
-    )
+    parts = [text] if between is None else re.split(between, text)
+    names = [part.strip() for part in parts]
     for name in names:
         if name not in schema.names:
             raise ParameterError(f"question: there is no column {name!r}; name one of the release")
@@ -253,12 +267,9 @@ def _checked(text: str, names: Sequence[str], schema: Schema) -> Clique:
 def _marginal(text: str, names: Sequence[str], schema: Schema) -> ParsedQuestion:
     """The share of records in each cell."""
     clique = _checked(text, names, schema)
-    labels = [[f"{name} = {label}" for label in schema[name].labels] for name in names]
-    places = np.indices(schema.domain.project(clique).shape).reshape(len(names), -1).T
-    cells = [
-        ", ".join(labels[axis][code] for axis, code in enumerate(place))
-        for place in places.tolist()
-    ]
+    levels = [[f"{name} = {label}" for label in schema[name].labels] for name in names]
+    # In the order of the cells of a table that is laid out flat.
+    cells = [", ".join(of_cell) for of_cell in product(*levels)]
 
     def shares(tables: Tables) -> FloatArray:
         counts = tables[clique].ravel()
@@ -288,7 +299,9 @@ def _regression(text: str, names: Sequence[str], schema: Schema) -> ParsedQuesti
     """Coefficients of least squares: moments of all pairs of columns are all it takes."""
     if len(names) > MAX_COLUMNS:
         raise ParameterError(f"question {text!r}: {len(names)} columns; the limit is {MAX_COLUMNS}")
-    numbers, there, scales = [], [], []
+    numbers: list[FloatArray] = []
+    there: list[FloatArray] = []
+    scales: list[float] = []
     for name in names:
         values, is_there = _numbers(text, schema[name])
         low, high = values[is_there > 0].min(), values[is_there > 0].max()
@@ -298,24 +311,26 @@ def _regression(text: str, names: Sequence[str], schema: Schema) -> ParsedQuesti
         there.append(is_there)
         scales.append(scale)
     k = len(names)
-    pairs = [(one, two) for one in range(k) for two in range(one + 1, k)]
-    cliques = {pair: _checked(text, [names[place] for place in pair], schema) for pair in pairs}
+    cliques: dict[tuple[int, int], Clique] = {}
+    for one, two in combinations(range(k), 2):
+        cliques[one, two] = _checked(text, [names[one], names[two]], schema)
 
     def coefficients(tables: Tables) -> FloatArray:
-        products, n_of = np.zeros((k, k)), np.zeros((k, k))
-        means, squares = np.zeros((k, k)), np.zeros((k, k))
+        # Moments of each two columns among the records that have both: of products, and of each
+        # one (row) beside each other one (column).
+        products, means, squares = np.zeros((3, k, k))
         for (one, two), clique in cliques.items():
-            shares = tables[clique] * np.outer(there[one], there[two])
-            n_of[one, two] = shares.sum()
-            shares = shares / n_of[one, two]
+            counts = tables[clique] * np.outer(there[one], there[two])
+            shares = counts / counts.sum()
             products[one, two] = products[two, one] = numbers[one] @ shares @ numbers[two]
-            for this, values in ((one, shares.sum(axis=1)), (two, shares.sum(axis=0))):
-                other = two if this == one else one
-                means[this, other] = values @ numbers[this]
-                squares[this, other] = values @ numbers[this] ** 2
+            of_one, of_two = shares.sum(axis=1), shares.sum(axis=0)
+            means[one, two] = of_one @ numbers[one]
+            means[two, one] = of_two @ numbers[two]
+            squares[one, two] = of_one @ numbers[one] ** 2
+            squares[two, one] = of_two @ numbers[two] ** 2
         # Each column is in k - 1 pairs, each measured with noise of its own: the mean has least.
-        mean, square = means.sum(axis=1) / (k - 1), squares.sum(axis=1) / (k - 1)
-        np.fill_diagonal(products, square)
+        mean = means.sum(axis=1) / (k - 1)
+        np.fill_diagonal(products, squares.sum(axis=1) / (k - 1))
         covariance = products - np.outer(mean, mean)
         try:
             slopes = np.linalg.solve(covariance[1:, 1:], covariance[1:, 0])

@@ -73,21 +73,27 @@ def complete_records(
         tables = completer.collected(distinct)
         # At the root each record's table holds all that is known of it: nothing left there means
         # that no row fits.
-        lost = np.flatnonzero(np.isneginf(tables[0].reshape(len(tables[0]), -1).max(axis=1)))
-        if lost.size:
-            record = {
-                name: np.arange(tree.domain[name]) == codes[lost[0]]
-                for name, codes in distinct.items()
-            }
-            # Only constraints can make a record impossible, as fitted potentials are finite; which
-            # ones is worked out for the error alone.
-            cause = blame(tree.domain, possible_of(log_potentials), record)
-            raise ParameterError(
-                f"given: a record contradicts {cause}; leave out what is impossible"
-            )
+        likeliest = tables[0].reshape(len(tables[0]), -1).max(axis=1)
+        impossible = np.flatnonzero(np.isneginf(likeliest))
+        if impossible.size:
+            record = {name: int(codes[impossible[0]]) for name, codes in distinct.items()}
+            raise _contradiction(tree, log_potentials, record)
         for name, codes in completer.drawn(tables, distinct, members, generator).items():
             drawn[name][rows] = codes
     return drawn
+
+
+def _contradiction(
+    tree: JunctionTree, log_potentials: Mapping[Clique, Array], record: Mapping[str, int]
+) -> ParameterError:
+    """The error about a record that is impossible.
+
+    Only constraints can make it so, as fitted potentials are finite; which ones is worked out for
+    the error alone.
+    """
+    levels = {name: np.arange(tree.domain[name]) == code for name, code in record.items()}
+    cause = blame(tree.domain, possible_of(log_potentials), levels)
+    return ParameterError(f"given: a record contradicts {cause}; leave out what is impossible")
 
 
 class _Completer:
@@ -96,43 +102,38 @@ class _Completer:
     def __init__(
         self, tree: JunctionTree, log_potentials: Mapping[Clique, Array], given: frozenset[str]
     ) -> None:
+        def without_given(names: Clique) -> Clique:
+            return tuple(name for name in names if name not in given)
+
         self._tree = tree
         self._given = [tuple(name for name in clique if name in given) for clique in tree.cliques]
-        self._free = [
-            tuple(name for name in clique if name not in given) for clique in tree.cliques
-        ]
-        self._free_separators = [
-            tuple(name for name in part if name not in given) for part in tree.separators
-        ]
+        self._free = [*map(without_given, tree.cliques)]
+        self._free_separators = [*map(without_given, tree.separators)]
         self._tables = self._joined(log_potentials)
         # A part of the tree below which nothing is given sends the same message for all records: it
         # is sent once.
         self._live = [bool(names) for names in self._given]
         for child in range(len(tree.cliques) - 1, 0, -1):
+            parent = tree.parents[child]
             if self._live[child]:
-                self._live[tree.parents[child]] = True
-            else:  # nothing is given in it or below: its message is the same for all records
-                self._tables[tree.parents[child]] += self._message(
-                    self._tables[child][None], child
-                )[0]
-        collected = sum(
-            tree.domain.size(free)
-            for free, live in zip(self._free, self._live, strict=True)
-            if live
-        )
-        parts = zip(self._free, self._free_separators, strict=True)
-        self.cells_per_row = collected + max(
-            tree.domain.size(set(free) - set(fixed)) for free, fixed in parts
-        )
+                self._live[parent] = True
+            else:
+                self._tables[parent] += self._message(self._tables[child][None], child)[0]
+        sizes = [tree.domain.size(free) for free in self._free]
+        n_collected = sum(size for size, live in zip(sizes, self._live, strict=True) if live)
+        # Beside these, when a clique is drawn, its values given those of its separator.
+        drawn_parts = zip(self._free, self._free_separators, strict=True)
+        n_drawn = max(tree.domain.size(set(free) - set(fixed)) for free, fixed in drawn_parts)
+        self.cells_per_row = n_collected + n_drawn
 
     def collected(self, given: Mapping[str, NDArray[np.intp]]) -> list[Array]:
         """Each clique's table given what is known in and below it; the first axis is that of the
         records, or 1.
         """
-        tables = [
-            table[tuple(given[name] for name in names)] if names else table[None]
-            for table, names in zip(self._tables, self._given, strict=True)
-        ]
+        tables = []
+        for table, names in zip(self._tables, self._given, strict=True):
+            codes = tuple(given[name] for name in names)
+            tables.append(table[codes] if names else table[None])
         for child in range(len(tables) - 1, 0, -1):
             if self._live[child]:
                 parent = self._tree.parents[child]
@@ -150,29 +151,25 @@ class _Completer:
         """Codes of all attributes for some records, each of them equal to one of the distinct ones
         in what is given.
         """
-        drawn_values: dict[str, CodeColumn] = {
-            name: codes[members] for name, codes in given.items()
-        }
+        drawn: dict[str, CodeColumn] = {name: codes[members] for name, codes in given.items()}
         # Parents before children: what a clique shares with its parent is drawn by then, and
         # conditions the rest.
         for free, table in zip(self._free, tables, strict=True):
-            done = [name for name in free if name in drawn_values]
-            new = [name for name in free if name not in drawn_values]
-            if new:
-                shape = self._tree.domain.project(new).shape
-                ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
-                # A clique that no given attribute reaches has one table for all.
-                records = members if len(table) > 1 else np.zeros_like(members)
-                logs = ordered[(records, *(drawn_values[name] for name in done))].reshape(
-                    members.size, prod(shape)
-                )
-                values = draw_each(
-                    # In logarithms up to here, so that no record is too improbable to be completed.
-                    np.exp(logs - logs.max(axis=1, keepdims=True)),
-                    generator=generator,
-                )
-                drawn_values.update(zip(new, np.unravel_index(values, shape), strict=True))
-        return drawn_values
+            done = [name for name in free if name in drawn]
+            new = [name for name in free if name not in drawn]
+            if not new:
+                continue
+            ordered = np.transpose(table, [0, *(free.index(name) + 1 for name in done + new)])
+            # A clique that no given attribute reaches has one table for all.
+            records = members if len(table) > 1 else np.zeros_like(members)
+            conditions = (records, *(drawn[name] for name in done))
+            shape = self._tree.domain.project(new).shape
+            logs = ordered[conditions].reshape(members.size, prod(shape))
+            # In logarithms up to here, so that no record is too improbable to be completed.
+            weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+            cells = draw_each(weights, generator=generator)
+            drawn.update(zip(new, np.unravel_index(cells, shape), strict=True))
+        return drawn
 
     def _joined(self, log_potentials: Mapping[Clique, Array]) -> list[Array]:
         """For each clique of the tree the sum of potentials, each potential in one of them."""
@@ -181,19 +178,24 @@ class _Completer:
         for clique, potential in log_potentials.items():
             home = self._tree.position_of(clique)
             assert home is not None  # the tree covers all cliques
-            names = self._tree.cliques[home]
-            tables[home] += potential.reshape(
-                [domain[name] if name in clique else 1 for name in names]
-            )
-        axes = zip(tables, self._tree.cliques, self._given, self._free, strict=True)
-        return [np.transpose(t, [clique.index(name) for name in g + f]) for t, clique, g, f in axes]
+            shape = [domain[name] if name in clique else 1 for name in self._tree.cliques[home]]
+            tables[home] += potential.reshape(shape)
+        joined = []
+        for position, clique in enumerate(self._tree.cliques):
+            # What is given comes first, so that records look their tables up.
+            names = self._given[position] + self._free[position]
+            axes = [clique.index(name) for name in names]
+            joined.append(np.transpose(tables[position], axes))
+        return joined
 
     def _message(self, table: Array, child: int) -> Array:
         """Logarithm of what is given in and below a clique, by the values of its separator; axes
         are its parent's.
         """
         kept = self._free_separators[child]
+        # The first axis is that of the records.
         summed = tuple(axis + 1 for axis, name in enumerate(self._free[child]) if name not in kept)
-        above = self._free[self._tree.parents[child]]
-        sizes = [self._tree.domain[name] if name in kept else 1 for name in above]
-        return LogArithmetic().summed(table, summed).reshape([len(table), *sizes])
+        message = LogArithmetic().summed(table, summed)
+        of_parent = self._free[self._tree.parents[child]]
+        sizes = [self._tree.domain[name] if name in kept else 1 for name in of_parent]
+        return message.reshape([len(table), *sizes])
