@@ -23,8 +23,8 @@ and words.
 class _Caution(NamedTuple):
     """What is said of one column.
 
-    ``words`` is the sentence without its numbers and the column's own name; two columns that are
-    told the same have the same.
+    ``words`` is the sentence without its numbers and the column's own name; two columns with the
+    same caution have the same.
     """
 
     before: str

@@ -390,10 +390,10 @@ def _nothing_measured(
     if column.required:
         return caution
     counted = [level_counts(each, column.name, column.missing_code) for each in measurements]
-    told = min(filter(None, counted), key=lambda each: float(each[1].sum()), default=None)
-    if told is None:
+    exactest = min(filter(None, counted), key=lambda each: float(each[1].sum()), default=None)
+    if exactest is None:
         return caution
-    (present, missing), variances = told[0].tolist(), told[1]
+    (present, missing), variances = exactest[0].tolist(), exactest[1]
     no_values = is_empty(missing, present, float(np.sqrt(variances.max())))
     return f"column {column.name!r}: {EMPTY_COLUMN}" if no_values else caution
 

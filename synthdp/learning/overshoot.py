@@ -212,7 +212,9 @@ class Overshoot:
         is_harm = (beyond > MANY) | (far * total > 1)
         if not self._has_few_values:
             places = np.maximum(stops + np.floor(BEYOND * widths), direction * ends.origin)
-            probabilities = probabilities * _doubt(histogram, places, int(density.starts[-1]))
+            probabilities = probabilities * _explained_by_noise(
+                histogram, places, int(density.starts[-1])
+            )
         return float(probabilities[is_harm].sum())
 
 
@@ -305,7 +307,7 @@ def _expected_beyond(
     )
 
 
-def _doubt(histogram: ColumnHistogram, places: Floats, stop: int) -> Floats:
+def _explained_by_noise(histogram: ColumnHistogram, places: Floats, stop: int) -> Floats:
     """How far noise explains what was counted from each place on, up to where values are drawn: 1
     if it does.
     """

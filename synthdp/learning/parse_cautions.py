@@ -2,7 +2,7 @@
 error.
 
 A value that a column cannot read goes to the column's place for unread values, or becomes
-``other``, and nobody may be told of a record. What is told is what was released and paid for
+``other``, and nobody may hear of a record. What is said is what was released and paid for
 anyhow: the noisy share of all records that ended there, where it stands clear of noise. Whether it
 should be is for people to say who know the table. Counts that came from elsewhere have no such
 place: there unread values are "missing", or in the first level.

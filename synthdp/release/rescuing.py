@@ -51,9 +51,8 @@ def rescued(
     identity = RunIdentity(
         run=kept.run, when=kept.when, resumed=kept.resumed, rescued=now(), is_asked=bool(asked)
     )
-    release = make(
-        kept, identity
-    )  # before the budget is told: of some journals nothing can be made
+    # Before the budget notes it: of some journals nothing can be made.
+    release = make(kept, identity)
     for each in asked:
         each.rescue(kept.run, kept.hashes, kept.path)
     return release

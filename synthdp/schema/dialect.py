@@ -145,7 +145,7 @@ class Dialect:
         marks = {"decimalChar": self.decimal_char, "groupChar": self.group_char}
         marks = {key: mark for key, mark in marks.items() if mark is not None}
         return (
-            [field | marks if _is_to_be_told(field) else field for field in fields]
+            [field | marks if _leaves_notation_open(field) else field for field in fields]
             if marks
             else list(fields)
         )
@@ -213,7 +213,7 @@ def with_dialect(schema: Mapping[str, Any], dialect: str | Mapping[str, Any]) ->
     return dict(schema) | {"dialect": properties_of(schema.get("dialect")) | properties_of(dialect)}
 
 
-def _is_to_be_told(field: Any) -> bool:
+def _leaves_notation_open(field: Any) -> bool:
     """Whether a field holds numbers and says nothing of how they are written."""
     holds_numbers = isinstance(field, Mapping) and field.get("type") in ("integer", "number")
     return holds_numbers and field.get("decimalChar") is None and field.get("groupChar") is None

@@ -292,7 +292,7 @@ def _number(name: str, text: str, mark: str) -> Any:
 
 
 def _place(each: FieldQuestion, is_distance: bool) -> tuple[str, ...]:
-    """Where it stands; bounds of a column that is told by its distance from another elsewhere."""
+    """Where it stands; bounds of a column that is measured by its distance from another stand elsewhere."""
     is_bound = is_distance and each.name in ("minimum", "maximum")
     return ("synthdp", each.name) if is_bound else each.place
 

@@ -149,7 +149,7 @@ def flag(options: Options, name: str, about: str) -> None:
 
 
 def argument(options: Options, usage: str, about: str | None = None) -> None:
-    """Add what is told by its place, as its usage is written.
+    """Add an argument that is given by its place, as its usage is written.
 
     ``input IN`` is one word, ``input [IN]`` at most one, ``sites COUNTS...`` one or more, and
     ``tables [TABLE...]`` any number.

@@ -18,7 +18,7 @@ ARGUMENTS = tuple(
     for each in fields(RunOptions)
     if each.name not in _KEPT | {of_output.name for of_output in fields(OutputOptions)}
 )
-"""What `synthdp.synthesize` is told as the command is, by the same names."""
+"""Arguments that `synthdp.synthesize` shares with the command, by the same names."""
 
 JOURNAL = "nightly.journal"
 """Where the answers of a script are kept that is charged to a budget."""

@@ -23,13 +23,13 @@ COMMAND, LOG, RESULT, LOCK = "command.json", "log.jsonl", "result.json", "lock"
 """The files of a command, in its folder."""
 
 TICK = 2.0
-"""Seconds between two states of a running command that are told."""
+"""Seconds between two states of a running command that are shown."""
 
 NEW, RUNNING, PAUSED, FAILED, DONE = "new", "running", "paused", "failed", "done"
 """What a command is."""
 
 _FURTHER = ("--force", "--log-format", "json", "-vv")
-"""What each command is told besides: to write over what it wrote, and a log that can be read."""
+"""Options that each command gets besides: to write over what it wrote, and a log that can be read."""
 
 _STOPPED = (0, 130, 143)
 """Exit codes of a command that was asked to stop, or killed before it could write one."""

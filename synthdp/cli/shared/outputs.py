@@ -260,7 +260,7 @@ def _write_blocks(
     n_rows = round(synthesis.model.total) if options.rows is None else options.rows
     check_rows_of(
         schema.domain, n_rows
-    )  # a slip of the finger is told at once, as of a table that is drawn whole
+    )  # a slip of the finger is refused at once, as of a table that is drawn whole
     check_batches(schema, n_rows, offset=offset, seed=options.seed)
     text, kind = is_text(options.output), file_kind(options.output)
     tally = tally_of(synthesis)

@@ -13,7 +13,7 @@ Stop: TypeAlias = Callable[[], object]
 """Has a question end early, with an error."""
 
 _WAIT_SECONDS = 0.1
-"""How often a question is told to stop: what is said before an engine has begun with it is lost."""
+"""How often a question is asked to stop: what is said before an engine has begun with it is lost."""
 
 
 def stoppable(question: Callable[[], Answer], stop: Stop) -> Answer:
@@ -33,7 +33,7 @@ def stoppable(question: Callable[[], Answer], stop: Stop) -> Answer:
     Raises
     ------
     KeyboardInterrupt
-        Or what else the handler of a signal raises: the question is told to stop, and this is
+        Or what else the handler of a signal raises: the question is asked to stop, and this is
         raised when it has ended. Further signals then change nothing.
 
     What the question raises is raised as it is.

@@ -120,7 +120,7 @@ def _looked_up(
 
 
 def _joined(name: str, given: str, codes: CodesByValue, *, is_text: bool) -> tuple[str, str]:
-    """A code by joins with public values: whole numbers, or texts that are told by their bytes."""
+    """A code by joins with public values: whole numbers, or texts that are compared by their bytes."""
     given = (
         given if is_text else f"TRY_CAST({given} AS BIGINT)"
     )  # or unsigned ones of 128 bits would be cast, and fail

@@ -126,7 +126,7 @@ class EngineSource(Sensitive):
             shapes, self._frame.grouped_often(shapes, "counting rows"), strict=True
         ):
             counts = np.zeros(prod(shape.values()), dtype=np.int64)
-            # An engine that gives a code beyond the domain has not coded as it was told; nothing is
+            # An engine that gives a code beyond the domain has not coded as it was asked to; nothing is
             # counted by it.
             if cells.size and int(cells.max()) >= counts.size:
                 raise SourceError(

@@ -48,7 +48,7 @@ class CsvMarks:
 
     @cached_property
     def reading(self) -> dict[str, Any]:
-        """The same, as the csv module and pandas are told."""
+        """The same, as arguments of the csv module and of pandas."""
         quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
         return {
             "delimiter": self.delimiter.decode(),

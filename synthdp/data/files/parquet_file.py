@@ -99,8 +99,8 @@ class ParquetFile(TableFile):
         """The columns of some rows after the other.
 
         Arrow reads a column as a dictionary if the file says that it was one, and then ends at a
-        text that is no UTF-8; as a column of texts it reads the same values. So then it is not
-        told.
+        text that is no UTF-8; as a column of texts it reads the same values, so that is
+        asked for then.
         """
         n_done = 0
         try:
@@ -248,7 +248,7 @@ def write_parquet_pieces(
     pyarrow = import_pyarrow()
     as_read = pyarrow.Schema.from_pandas(
         empty, preserve_index=False
-    ).metadata  # what pandas is told of the types
+    ).metadata  # what the file tells pandas of the types
     pieces = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
     first = next(pieces).replace_schema_metadata(as_read)
     types = pyarrow.types

@@ -140,7 +140,7 @@ class KnownTotalsEngine(Engine):
         """The known marginals as the other engine can fit them."""
         scales = [float(np.min(each.stddev)) for each in measured]
         stddev = max(_RELATIVE_NOISE * min(scales, default=1.0), MIN_STDDEV)
-        # What an engine without merged levels is not told, the last projection says.
+        # What an engine without merged levels is not given, the last projection adds.
         unprojected = [
             each for each in self.marginals if each.coarsening is None or self.inner.takes_merged
         ]

@@ -1,1 +1,1 @@
-"""Counts that only their sum over several sites is told of: shares of noise, under masks that cancel."""
+"""Counts of which only the sum over several sites is released: shares of noise, under masks that cancel."""

@@ -269,7 +269,7 @@ class Budget:
                 delta=whole.delta - spent.delta,
             )
             if not is_all or left.rho <= 0:
-                self._note_told(file, entries, run, journal.hashes, journal.n_asked)
+                self._note_release(file, entries, run, journal.hashes, journal.n_asked)
                 return False
             noted = {"kind": "returned", "run": run, "journal_head": journal.head}
             file.append({**noted, **cost_to_dict(left), "when": now()})
@@ -304,7 +304,7 @@ class Budget:
                 )
             self._check_answers(entries, run, hashes, path)
             self._check_charged(entries, run, hashes, path)
-            self._note_told(file, entries, run, hashes, len(hashes))
+            self._note_release(file, entries, run, hashes, len(hashes))
 
     def add(
         self,
@@ -428,7 +428,7 @@ class Budget:
             "run with the unit and adjacency of the budget"
         )
 
-    def _note_told(
+    def _note_release(
         self, file: ChainedFile, entries: Entries, run: str, hashes: Sequence[str], n_asked: int
     ) -> None:
         """Note that the first lines of a journal are a release.

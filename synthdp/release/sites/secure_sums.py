@@ -1,4 +1,4 @@
-"""Secure sums: of several tables only the sum is told, with the noise of one; see docs/sites.md.
+"""Secure sums: of several tables only the sum is released, with the noise of one; see docs/sites.md.
 
 This runs all sites in one process, so it protects nobody from whoever runs it. It is the protocol
 to the letter, for tests, for trials, and for those who put the messages on a network.
@@ -77,7 +77,7 @@ def securely_combined(
     engine: str | Engine = "auto",
     randomness: Randomness | None = None,
 ) -> Synthesis:
-    """Make one release of the tables of several sites, of which only noisy sums are told.
+    """Make one release of the tables of several sites, of which only noisy sums are released.
 
     Parameters
     ----------
