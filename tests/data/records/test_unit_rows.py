@@ -64,6 +64,71 @@ def test_a_shared_generator_would_not_be_stable():
     )
 
 
+def kept_eligible(rows, k, kept_of=UnitRows.kept):
+    """Which rows are kept of those that are the first copy of their person's, by their own number."""
+    units = UnitRows(max_rows=k, key=KEY)
+    units.add(objects([person for person, _ in rows]))
+    first = np.array([rows.index(row) == place for place, row in enumerate(rows)], np.bool_)
+    return kept_of(units, first)
+
+
+def others_moved(rows, k, **kept_of):
+    """Whether some row is kept or not as another person is there or not, or too many are."""
+    whole = kept_eligible(rows, k, **kept_of)
+    for gone in {person for person, _ in rows}:
+        left = kept_eligible([row for row in rows if row[0] != gone], k, **kept_of)
+        if whole[[person != gone for person, _ in rows]].tolist() != left.tolist():
+            return True
+        if whole[[person == gone for person, _ in rows]].sum() > k:
+            return True
+    return False
+
+
+ROWS_WITH_COPIES = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 4)), max_size=30)
+
+
+@settings(max_examples=examples(100))
+@given(ROWS_WITH_COPIES, st.integers(1, 3))
+def test_a_person_more_changes_nothing_for_the_eligible_rows_of_others(rows, k):
+    assert not others_moved(rows, k)
+    eligible = {place for place, row in enumerate(rows) if rows.index(row) == place}
+    assert {*np.flatnonzero(kept_eligible(rows, k)).tolist()} <= eligible
+
+
+def by_one_stream(units, eligible):
+    """Priorities of one stream for the rows of all persons: a person more shifts them."""
+    owners = np.where(eligible, units.ids.rows.joined(), -1)
+    draws = np.random.default_rng(0).random(int(eligible.sum()))
+    priorities = pd.Series(np.nan, index=range(len(owners)))
+    priorities[eligible] = draws
+    ranks = priorities.groupby(owners).rank()
+    return (eligible & (ranks <= units._max_rows)).to_numpy()
+
+
+def up_to_a_total(units, eligible):
+    """As it should be, but no more than five rows of all persons together."""
+    rows = UnitRows.kept(units, eligible)
+    return rows & (np.cumsum(rows) <= 5)
+
+
+def by_place_in_table(units, eligible):
+    """Which rows a person keeps hangs on where in the table they stand."""
+    places = np.arange(len(eligible))
+    return UnitRows.kept(units, eligible & (places % 3 > 0))
+
+
+@pytest.mark.parametrize("broken", [by_one_stream, up_to_a_total, by_place_in_table])
+def test_a_choice_of_eligible_rows_that_depends_on_others_is_found(broken):
+    """The test above can fail."""
+    rng = np.random.default_rng(3)
+    tables = [
+        [("abcd"[person], int(number)) for person, number in rng.integers(0, 4, (24, 2))]
+        for _ in range(20)
+    ]
+    assert any(others_moved(rows, 2, kept_of=broken) for rows in tables)
+    assert not any(others_moved(rows, 2) for rows in tables)
+
+
 def test_every_sample_of_a_persons_rows_is_as_likely():
     n, k, runs = 5, 2, 6000
     ids = pd.Series([f"{person}" for person in range(runs) for _ in range(n)])
