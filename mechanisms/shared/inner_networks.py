@@ -54,16 +54,12 @@ def first_marginals(
     ... )
     [('a', 'b'), ('b', 'c'), ('d',)]
     """
-    families = sorted(
-        (
-            family
-            for clique in cliques
-            for family in network_families(
-                domain, clique, dependences, max_cells=max_cells, most=max_attributes
-            )
-        ),
-        reverse=True,
-    )
+    families: list[NetworkFamily] = []
+    for clique in cliques:
+        families += network_families(
+            domain, clique, dependences, max_cells=max_cells, most=max_attributes
+        )
+    families.sort(reverse=True)
     # Sorted best first, so the last one that is written for a child is its best.
     best = {family.child: family.members for family in reversed(families)}
     # A family inside of another says nothing that the other does not.
@@ -94,20 +90,18 @@ def network_families(
     one more are scored. It ends where no family scores above 0.
     """
     # Reshaped for the clique of no members, whose array would have one axis.
-    strength = np.array([[_between(a, b, dependences) for b in clique] for a in clique]).reshape(
-        -1, len(clique)
-    )
+    dependence_of_pairs = [[_between(a, b, dependences) for b in clique] for a in clique]
+    strength = np.array(dependence_of_pairs).reshape(-1, len(clique))
     sizes = np.array([float(domain[name]) for name in clique])
     parents = _subsets(sizes, most=most - 1, max_cells=max_cells)
-    n_parents, n_cells = parents.sum(axis=1), np.where(parents, sizes, 1.0).prod(axis=1)
+    n_parents = parents.sum(axis=1)
+    n_cells = np.where(parents, sizes, 1.0).prod(axis=1)
     # For all sets of parents and all children at once.
     explained = parents @ strength
-    scores = (
-        explained
-        # The sum over pairs of parents counts each twice, hence the half. Noisy dependences are
-        # negative at times, and must not make a root of a negative number.
-        / np.sqrt(np.maximum(n_parents + 0.5 * (explained * parents).sum(axis=1), 1.0))[:, None]
-    )
+    # The sum over pairs of parents counts each twice, hence the half. Noisy dependences are
+    # negative at times, and must not make a root of a negative number.
+    among_parents = 0.5 * (explained * parents).sum(axis=1)
+    scores = explained / np.sqrt(np.maximum(n_parents + among_parents, 1.0))[:, None]
     fits = n_cells[:, None] * sizes <= max_cells
     placed = np.zeros(len(clique), dtype=np.bool_)
     # The root of the network is the member that depends most on all others.
@@ -115,9 +109,9 @@ def network_families(
     while not placed.all():
         # Whether one more parent would fit is a question of the smallest that could come.
         smallest = np.where(~parents & placed, sizes, np.inf).min(axis=1)
-        is_full = (n_parents[:, None] + 1 == most) | (
-            n_cells[:, None] * sizes * smallest[:, None] > max_cells
-        )
+        has_most = n_parents[:, None] + 1 == most
+        has_no_room = n_cells[:, None] * sizes * smallest[:, None] > max_cells
+        is_full = has_most | has_no_room
         is_ready = (parents & ~placed).sum(axis=1) == 0
         allowed = fits & is_full & is_ready[:, None] & ~placed
         if not (allowed & (scores > 0)).any():
@@ -134,12 +128,10 @@ def _between(a: str, b: str, dependences: Mapping[Clique, float]) -> float:
 
 def _subsets(sizes: NDArray[np.float64], *, most: int, max_cells: float) -> NDArray[np.bool_]:
     """All sets of 1 to ``most`` attributes that have few cells, one a row."""
-    rows = [
-        members
-        for k in range(1, min(most, sizes.size) + 1)
-        for members in combinations(range(sizes.size), k)
-        if sizes[list(members)].prod() <= max_cells
-    ]
+    rows: list[tuple[int, ...]] = []
+    for k in range(1, min(most, sizes.size) + 1):
+        sets = combinations(range(sizes.size), k)
+        rows += [members for members in sets if sizes[list(members)].prod() <= max_cells]
     is_inside = np.zeros((len(rows), sizes.size), dtype=np.bool_)
     for row, members in enumerate(rows):
         is_inside[row, list(members)] = True

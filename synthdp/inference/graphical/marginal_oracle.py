@@ -40,36 +40,33 @@ class MarginalOracle:
         self._propagation = BeliefPropagation(tree)
         self._tree = tree
         self._cliques = tuple(cliques)
-        self._holders = [
-            [(i, clique.index(name)) for i, clique in enumerate(cliques) if name in clique]
-            for name in tree.domain.attributes
-            if sum(name in clique for clique in cliques) > 1
-        ]
-        sets = AttributeSets(tree.domain)
+        self._holders: list[list[tuple[int, int]]] = []
+        """For each attribute of several cliques these, by number, and its axis in each of them."""
+        for name in tree.domain.attributes:
+            holders = [
+                (i, clique.index(name)) for i, clique in enumerate(cliques) if name in clique
+            ]
+            if len(holders) > 1:
+                self._holders.append(holders)
         homes = [tree.position_of(clique) for clique in cliques]
         if None in homes:
             raise ParameterError(
                 "cliques: one is in no clique of the junction tree; give a tree that covers them all"
             )
+        sets = AttributeSets(tree.domain)
         self._groups: list[list[_GroupPlan]] = []
-        for home, members in enumerate(tree.cliques):
-            inside = [i for i, position in enumerate(homes) if position == home]
+        for home, whole in enumerate(tree.cliques):
+            numbers = [i for i, position in enumerate(homes) if position == home]
             # A large clique of the tree with dozens of small potentials: these are added up in
             # groups first, or each would be spread over the whole table.
-            groups = grouped(sets, members, [cliques[i] for i in inside])
-            self._groups.append(
-                [
-                    _GroupPlan(
-                        _inside(tree.domain, group.clique, members),
-                        tree.domain.project(group.clique).shape,
-                        [
-                            (inside[i], _inside(tree.domain, cliques[inside[i]], group.clique))
-                            for i in group.members
-                        ],
-                    )
-                    for group in groups
-                ]
-            )
+            plans = []
+            for group in grouped(sets, whole, [cliques[i] for i in numbers]):
+                place = _inside(tree.domain, group.clique, whole)
+                inside = [numbers[i] for i in group.members]
+                members = [(i, _inside(tree.domain, cliques[i], group.clique)) for i in inside]
+                shape = tree.domain.project(group.clique).shape
+                plans.append(_GroupPlan(place, shape, members))
+            self._groups.append(plans)
 
     @cached_property
     def _elimination(self) -> VariableElimination | None:
@@ -88,9 +85,11 @@ class MarginalOracle:
 
     def _by_home(self, log_potentials: Sequence[Array]) -> list[list[Array]]:
         """For each clique of the tree the potentials of its groups, ready to be spread over it."""
-        return [
-            [_group_potential(group, log_potentials) for group in groups] for groups in self._groups
-        ]
+
+        def potentials(groups: Sequence[_GroupPlan]) -> list[Array]:
+            return [_group_potential(group, log_potentials) for group in groups]
+
+        return [potentials(groups) for groups in self._groups]
 
     def marginals(self, log_potentials: Sequence[Array]) -> list[Array]:
         """Marginal of each given clique, each summing to 1.
@@ -137,20 +136,20 @@ class MarginalOracle:
         """
         tables = list(log_potentials)
         for holders in self._holders:
-            largest = [
-                tables[i].max(axis=tuple(other for other in range(tables[i].ndim) if other != axis))
-                for i, axis in holders
-            ]
+            largest = []
+            for i, axis in holders:
+                others = tuple(other for other in range(tables[i].ndim) if other != axis)
+                largest.append(tables[i].max(axis=others))
             mean = sum(largest) / len(largest)
-            # Evening would be inf minus inf.
+            # Some clique rules a level out: that is no function to move, but inf minus inf.
             if not np.isfinite(mean).all():
-                continue  # some clique rules a level out: that is no function to move
-            for (i, axis), own in zip(holders, largest, strict=True):
+                continue
+            for (i, axis), largest_here in zip(holders, largest, strict=True):
                 shape = [1] * tables[i].ndim
                 shape[axis] = -1
                 # The changes add up to 0 over the holders, so the product of all potentials is what
                 # it was.
-                tables[i] = tables[i] + (mean - own).reshape(shape)
+                tables[i] = tables[i] + (mean - largest_here).reshape(shape)
         return tables
 
 
@@ -182,9 +181,11 @@ def _inside(domain: Domain, clique: Clique, larger: Clique) -> _Place:
 
 def _group_potential(group: _GroupPlan, log_potentials: Sequence[Array]) -> Array:
     """The sum of the members' potentials."""
-    # The group is one potential: a view of it does.
-    if len(group.members) == 1 and not group.members[0][1].summed:
-        return log_potentials[group.members[0][0]].reshape(group.place.shape)
+    # A group of one potential that fills it is a view of that.
+    if len(group.members) == 1:
+        number, place = group.members[0]
+        if not place.summed:
+            return log_potentials[number].reshape(group.place.shape)
     total = np.zeros(group.shape)
     for i, place in group.members:
         np.add(total, widened(log_potentials[i].reshape(place.shape), group.shape), out=total)

@@ -73,9 +73,8 @@ def possible_rows(
     for name in involved.attributes:
         weights = np.asarray(one_way(name))
         # 1e-300: a model may rule out all of an attribute's levels.
-        potentials[(name,)] = np.log(
-            np.maximum(weights, _MIN_SHARE * max(float(weights.max()), 1e-300))
-        )
+        least = _MIN_SHARE * max(float(weights.max()), 1e-300)
+        potentials[(name,)] = np.log(np.maximum(weights, least))
     potentials = added(potentials, log_masks(allowed))
     status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
     return MarkovRandomField(tree=tree, log_potentials=potentials, total=1.0, status=status)

@@ -108,34 +108,38 @@ def known_parts(
     rules
         On attributes that are known, as `implied_rules` finds them.
     """
-    telling = [each for each in rules if not any(_says(one, each) for one in known)]
+    # Those that marginals say by themselves need not be looked at.
+    open_rules = [rule for rule in rules if not any(_says(marginal, rule) for marginal in known)]
     kept: list[Constraint] = []
     left_out: list[Constraint] = []
-    for rule in sorted(telling, key=lambda each: domain.size(each.clique)):
-        (part,) = [
-            each for each in _parts(known, [*kept, rule]) if any(one is rule for one in each.rules)
-        ]
-        fits = JointTypes(domain, part.known, part.rules).n_types <= MAX_TYPES
-        (kept if fits else left_out).append(rule)
+    # Small ones first: of large ones the fewest are left out then.
+    for rule in sorted(open_rules, key=lambda each: domain.size(each.clique)):
+        parts = _parts(known, [*kept, rule])
+        (part,) = [each for each in parts if any(one is rule for one in each.rules)]
+        if JointTypes(domain, part.known, part.rules).n_types <= MAX_TYPES:
+            kept.append(rule)
+        else:
+            left_out.append(rule)
     return KnownParts(_parts(known, kept), left_out)
 
 
 def _parts(known: Sequence[KnownMarginal], rules: Sequence[Constraint]) -> list[KnownPart]:
-    cliques = [*(marginal.clique for marginal in known), *(each.clique for each in rules)]
-    return [
-        KnownPart(
-            [known[i] for i in members if i < len(known)],
-            [rules[i - len(known)] for i in members if i >= len(known)],
-        )
-        for members in components(cliques)
-    ]
+    """Marginals and rules that hang together by attributes."""
+    cliques = [*(marginal.clique for marginal in known), *(rule.clique for rule in rules)]
+    parts = []
+    for members in components(cliques):
+        marginals = [known[i] for i in members if i < len(known)]
+        of_part = [rules[i - len(known)] for i in members if i >= len(known)]
+        parts.append(KnownPart(marginals, of_part))
+    return parts
 
 
 def _says(marginal: KnownMarginal, rule: Constraint) -> bool:
     """Whether a marginal without records that a rule forbids says all that the rule does."""
-    return set(rule.clique) <= set(marginal.clique) and all(
-        is_refinement(marginal.groups(name), alike(rule, name)) for name in rule.clique
-    )
+    if not set(rule.clique) <= set(marginal.clique):
+        return False
+    # Its groups must lie within those of levels that the rule treats alike.
+    return all(is_refinement(marginal.groups(name), alike(rule, name)) for name in rule.clique)
 
 
 def _named(clique: Sequence[str]) -> str:
@@ -163,8 +167,10 @@ def _check_pair(one: KnownMarginal, other: KnownMarginal) -> None:
         return
     partitions = {name: joined(one.groups(name), other.groups(name)) for name in shared}
     difference = np.abs(implied(one, partitions) - implied(other, partitions)).max()
-    both_count = one.is_count and other.is_count
-    if difference > (0.5 / one.values.sum() if both_count else _MAX_DIFFERENCE):
+    allowed = _MAX_DIFFERENCE
+    if one.is_count and other.is_count:
+        allowed = 0.5 / one.values.sum()  # counts are whole: they agree, or differ by one
+    if difference > allowed:
         raise ParameterError(
             f"{one.name} and {other.name} contradict each other in {_named(shared)}: "
             f"a share differs by {difference:.2g}; correct one, or leave it out"
@@ -177,9 +183,10 @@ def _check_constraint(marginal: KnownMarginal, constraint: Constraint) -> None:
     if not shared:
         return
     outside = tuple(i for i, name in enumerate(constraint.clique) if name not in shared)
-    left = [name for name in constraint.clique if name in shared]
-    order = [left.index(name) for name in shared]
-    allowed: Array = np.transpose(constraint.allowed.any(axis=outside), order).astype(np.float64)
+    inside = [name for name in constraint.clique if name in shared]
+    order = [inside.index(name) for name in shared]
+    allowed_with_some = constraint.allowed.any(axis=outside)
+    allowed: Array = np.transpose(allowed_with_some, order).astype(np.float64)
     possible = merged_axes(allowed, [marginal.groups(name) for name in shared]) > 0
     if (marginal.summed(shared)[~possible] > 0).any():
         raise ParameterError(
@@ -208,8 +215,10 @@ def _check_part(domain: Domain, part: KnownPart) -> None:
     # be missing, as published shares are rounded.
     n_cells = wanted.size
     identity = sparse.identity(n_cells, format="csr")
+    # The least total by which cells are missed: by too little (identity), or too much (-identity).
+    costs = np.concatenate([np.zeros(kept.size), np.ones(2 * n_cells)])
     programme = linprog(
-        np.concatenate([np.zeros(kept.size), np.ones(2 * n_cells)]),
+        costs,
         A_eq=sparse.hstack([matrix, identity, -identity], format="csr"),
         b_eq=wanted * n_cells,
         bounds=(0, None),

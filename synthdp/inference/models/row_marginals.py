@@ -37,19 +37,18 @@ class RowMarginals:
         homes = maximal_cliques(cliques)
         self._log_base = np.log(base)
         self._shapes = [domain.project(home).shape for home in homes]
-        self._cells = [
-            cell_numbers(domain, home, (columns[domain.index(name)] for name in home), base.size)
-            for home in homes
-        ]
+        self._cells: list[NDArray[np.integer]] = []
+        for home in homes:
+            of_home = (columns[domain.index(name)] for name in home)
+            self._cells.append(cell_numbers(domain, home, of_home, base.size))
         # A clique inside a larger one is a sum of its table; one pass over the rows serves both.
-        self._homes = [
-            next(i for i, home in enumerate(homes) if set(clique) <= set(home))
-            for clique in cliques
-        ]
+        self._homes: list[int] = []
         self._summed: list[tuple[int, ...]] = []
         self._spread: list[tuple[int, ...]] = []
-        for clique, position in zip(cliques, self._homes, strict=True):
+        for clique in cliques:
+            position = next(i for i, home in enumerate(homes) if set(clique) <= set(home))
             home = homes[position]
+            self._homes.append(position)
             self._summed.append(tuple(axis for axis, name in enumerate(home) if name not in clique))
             self._spread.append(tuple(domain[name] if name in clique else 1 for name in home))
 
@@ -73,11 +72,9 @@ class RowMarginals:
 
     def marginals(self, weights: Array) -> list[Array]:
         """Sums of the weights of the rows in each cell of each clique."""
-        tables = [
-            np.bincount(cells, weights, minlength=int(np.prod(shape))).reshape(shape)
-            for cells, shape in zip(self._cells, self._shapes, strict=True)
-        ]
-        return [
-            tables[home].sum(axis=summed)
-            for home, summed in zip(self._homes, self._summed, strict=True)
-        ]
+        tables = []
+        for cells, shape in zip(self._cells, self._shapes, strict=True):
+            sums = np.bincount(cells, weights, minlength=int(np.prod(shape)))
+            tables.append(sums.reshape(shape))
+        homes = zip(self._homes, self._summed, strict=True)
+        return [tables[home].sum(axis=summed) for home, summed in homes]
