@@ -59,16 +59,27 @@ def _gaps(
     """All numbers of two samples in order, and the difference of the distribution functions from
     each to the next.
     """
-    samples = []
-    for numbers, own in zip((left, right), weights, strict=True):
-        sample = np.asarray(numbers, dtype=np.float64)
-        present = np.flatnonzero(~np.isnan(sample))
-        order = present[np.argsort(sample[present], kind="stable")]
-        sums = np.arange(order.size + 1.0) if own is None else np.append(0.0, np.cumsum(own[order]))
-        if not sums[-1] > 0:
-            raise ParameterError("samples: one holds no number; give at least one in each")
-        samples.append((sample[order], sums / sums[-1]))
-    points = np.sort(np.concatenate([sample for sample, _ in samples]))
+    lefts, left_shares = _distribution(left, weights[0])
+    rights, right_shares = _distribution(right, weights[1])
+    points = np.sort(np.concatenate([lefts, rights]))
     # From the right: at equal values both functions have made their step, so ties add no distance.
-    shares = [sums[np.searchsorted(sample, points, "right")] for sample, sums in samples]
-    return points, shares[0] - shares[1]
+    n_left = np.searchsorted(lefts, points, "right")
+    n_right = np.searchsorted(rights, points, "right")
+    return points, left_shares[n_left] - right_shares[n_right]
+
+
+def _distribution(
+    numbers: ArrayLike, weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The numbers of a sample in order, and for each number of them, from 0 to all, the share of
+    the first ones; shapes ``(n,)`` and ``(n + 1,)``.
+    """
+    sample = np.asarray(numbers, dtype=np.float64)
+    present = np.flatnonzero(~np.isnan(sample))
+    order = present[np.argsort(sample[present], kind="stable")]
+    sums = np.arange(order.size + 1.0)
+    if weights is not None:
+        sums[1:] = np.cumsum(weights[order])
+    if not sums[-1] > 0:
+        raise ParameterError("samples: one holds no number; give at least one in each")
+    return sample[order], sums / sums[-1]

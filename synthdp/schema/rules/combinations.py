@@ -22,12 +22,8 @@ def allowed_beside(
     tables = []
     for constraint in constraints:
         index = tuple(codes.get(name, slice(None)) for name in constraint.clique)
-        tables.append(
-            (
-                tuple(name for name in constraint.clique if name not in codes),
-                constraint.allowed[index],
-            )
-        )
+        others = tuple(name for name in constraint.clique if name not in codes)
+        tables.append((others, constraint.allowed[index]))
     return tables
 
 
@@ -35,29 +31,27 @@ def allowed_at_all(constraints: Sequence[Constraint], names: Collection[str]) ->
     """What constraints allow of some columns in a row in which the others are whatever all
     constraints allow.
     """
-    tables: list[AllowedTable] = [
-        (constraint.clique, constraint.allowed) for constraint in constraints
-    ]
-    for name in sorted({name for clique, _ in tables for name in clique} - set(names)):
-        joined = [table for table in tables if name in table[0]]
+    tables: list[AllowedTable] = [(each.clique, each.allowed) for each in constraints]
+    constrained = {name for clique, _ in tables for name in clique}
+    # One column after the other is eliminated, of all tables that name it together.
+    for name in sorted(constrained - set(names)):
+        with_it = [table for table in tables if name in table[0]]
         tables = [table for table in tables if name not in table[0]]
-        sizes = {
-            other: size
-            for clique, allowed in joined
-            for other, size in zip(clique, allowed.shape, strict=True)
-        }
-        parts = joined
+        sizes: dict[str, int] = {}
+        for clique, allowed in with_it:
+            sizes |= zip(clique, allowed.shape, strict=True)
         if np.prod(list(sizes.values()), dtype=np.float64) <= MAX_CELLS:
-            whole = reduce(np.logical_and, (_expanded(table, list(sizes)) for table in joined))
-            parts = [(tuple(sizes), whole)]
-        for clique, allowed in parts:
-            left = tuple(other for other in clique if other != name)
-            tables.append((left, np.asarray(allowed.any(axis=clique.index(name)))))
+            expanded = [_expanded(table, list(sizes)) for table in with_it]
+            with_it = [(tuple(sizes), reduce(np.logical_and, expanded))]
+        for clique, allowed in with_it:
+            others = tuple(other for other in clique if other != name)
+            tables.append((others, np.asarray(allowed.any(axis=clique.index(name)))))
     return tables
 
 
 def _expanded(table: AllowedTable, names: Sequence[str]) -> NDArray[np.bool_]:
     """A table with an axis for each of some columns, of length 1 for those that it does not name."""
     clique, allowed = table
-    ordered = np.transpose(allowed, [clique.index(name) for name in names if name in clique])
-    return np.expand_dims(ordered, [axis for axis, name in enumerate(names) if name not in clique])
+    order = [clique.index(name) for name in names if name in clique]
+    absent = [axis for axis, name in enumerate(names) if name not in clique]
+    return np.expand_dims(np.transpose(allowed, order), absent)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import NoReturn, final
 
 import numpy as np
@@ -74,11 +75,11 @@ class System:
     @cached_property
     def inequalities(self) -> tuple[Inequality, ...]:
         """What the relations say."""
-        return tuple(
-            inequality
-            for relation in self.relations
-            for inequality in inequalities_of(relation, self.lines)
-        )
+        return self._inequalities_of(self.relations)
+
+    def _inequalities_of(self, relations: Sequence[Relation]) -> tuple[Inequality, ...]:
+        by_relation = (inequalities_of(relation, self.lines) for relation in relations)
+        return tuple(chain.from_iterable(by_relation))
 
     @cached_property
     def totals(self) -> dict[str, Inequality]:
@@ -96,7 +97,8 @@ class System:
         for _ in equations:
             waiting = equations.keys() - ready.keys()
             for name in sorted(waiting):
-                if not (equations[name].factors.keys() - {name}) & waiting:
+                parts = equations[name].factors.keys() - {name}
+                if not parts & waiting:
                     ready[name] = inequalities_of(equations[name], self.lines)[0]
         return ready
 
@@ -154,13 +156,7 @@ class System:
         steps: int = MAX_STEPS,
     ) -> Places | None:
         """The same, but raises `UndecidedError` where it is not clear that there are none."""
-        kept = self.inequalities
-        if relations is not None:
-            kept = tuple(
-                inequality
-                for relation in relations
-                for inequality in inequalities_of(relation, self.lines)
-            )
+        kept = self.inequalities if relations is None else self._inequalities_of(relations)
         return Search(kept, self.lines, tables, steps).point_near(row, near)
 
     def _is_hopeless(
@@ -217,10 +213,11 @@ class System:
     @property
     def _middle(self) -> Places:
         """A place in the middle of each column."""
-        return {
-            name: int(line.floor(np.array([sum(line.ends) // 2]))[0])
-            for name, line in self.lines.items()
-        }
+        middle = {}
+        for name, line in self.lines.items():
+            between = sum(line.ends) // 2
+            middle[name] = int(line.floor(np.array([between]))[0])
+        return middle
 
     def check_possible(self, learnt: Collection[str] = ()) -> None:
         """Raise `SchemaError` if checks, other rules and bounds together leave no row of which
@@ -237,21 +234,18 @@ class System:
         bounds = [
             f"{name!r} from {_bounds(self.columns[name])}" for name in named if name not in learnt
         ]
-        one = len(blame.texts) == 1
+        is_one = len(blame.texts) == 1
+        it = "it" if is_one else "them"
         # The search is bounded, so that a schema cannot make it run for ever; then the sentence
         # must claim no more than that.
         if blame.is_undecided:
-            problem = (
-                ": no row that keeps to "
-                + ("it" if one else "them")
-                + " was found in a long search"
-            )
+            problem = f": no row that keeps to {it} was found in a long search"
         elif blame.with_rules:
-            problem = ": no row that keeps to the other rules keeps to " + ("it" if one else "them")
+            problem = f": no row that keeps to the other rules keeps to {it}"
         elif not bounds or self._contradict(blame.relations):
-            problem = " contradicts itself" if one else " contradict each other"
+            problem = " contradicts itself" if is_one else " contradict each other"
         else:
-            problem = f": no values within the bounds keep to {'it' if one else 'them'}, {', '.join(bounds)}"
+            problem = f": no values within the bounds keep to {it}, {', '.join(bounds)}"
         checks = " and ".join(f"the check {text!r}" for text in blame.texts)
         raise SchemaError(f"schema: constraints: {checks}{problem}; remove or correct one")
 
@@ -260,9 +254,8 @@ class System:
         names = list(self.columns)
         inequalities = System(self.columns, tuple(relations)).inequalities
         rows = list(rows_of(inequalities, names, self._of(names), self.lines))
-        return (
-            point_between(rows, [None] * len(names), [None] * len(names), [0] * len(names)) is None
-        )
+        no_bounds = [None] * len(names)
+        return point_between(rows, no_bounds, no_bounds, [0] * len(names)) is None
 
     def check_given(self, given: Numbers, rows: NDArray[np.intp]) -> None:
         """Raise `SchemaError` if a row of given values cannot be completed so that the checks hold.
@@ -298,17 +291,21 @@ def _bounds(column: Axis) -> str:
 
 def system_of(rules: Sequence[Rule], columns: Sequence[Column]) -> System | None:
     """All rules that compare values, and what the others allow; None if none does."""
-    relations = tuple(relation for rule in rules for relation in rule.relations)
+    relations: list[Relation] = []
+    constraints: list[Constraint] = []
+    for rule in rules:
+        relations += rule.relations
+        # Constraints of a check are what engines are to know of it, and nothing besides.
+        if not rule.relations:
+            constraints += rule.constraints
+    if not relations:
+        return None
     named = {name for relation in relations for name in relation.factors}
-    checked = {
-        column.name: column.axis
-        for column in columns
-        if column.name in named and column.axis is not None
-    }
-    others = tuple(
-        constraint for rule in rules if not rule.relations for constraint in rule.constraints
-    )
-    return System(checked, relations, others) if relations else None
+    checked: dict[str, Axis] = {}
+    for column in columns:
+        if column.name in named and column.axis is not None:
+            checked[column.name] = column.axis
+    return System(checked, tuple(relations), tuple(constraints))
 
 
 def checked_rules(
@@ -328,17 +325,14 @@ def checked_rules(
 
 def _with_possible_bins(rules: Sequence[Rule], lines: Mapping[str, Line]) -> Iterator[Rule]:
     """The rules, checks with what engines are to know of them."""
-    bins = {
-        relation: possible_bins(relation, lines) for rule in rules for relation in rule.relations
-    }
-    given = [constraint for rule in rules for constraint in rule.constraints]
+    bins: dict[Relation, Constraint | None] = {}
+    given: list[Constraint] = []
+    for rule in rules:
+        given += rule.constraints
+        for relation in rule.relations:
+            bins[relation] = possible_bins(relation, lines)
     kept = treelike([constraint for constraint in bins.values() if constraint is not None], given)
     for rule in rules:
         of_rule = [bins[relation] for relation in rule.relations]
-        yield replace(
-            rule,
-            constraints=(
-                *rule.constraints,
-                *(each for each in of_rule if each is not None and each in kept),
-            ),
-        )
+        borne = [each for each in of_rule if each is not None and each in kept]
+        yield replace(rule, constraints=(*rule.constraints, *borne))
