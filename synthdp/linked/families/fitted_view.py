@@ -7,9 +7,10 @@ say. Moved together, with their ancestors and siblings as they are, they match a
 measured.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import combinations
 from typing import final
 
 import numpy as np
@@ -41,6 +42,9 @@ Group = tuple[NDArray[np.intp], LevelMasks]
 
 MAX_CELLS = 2**20
 """Larger marginals are not matched."""
+
+MAX_PAIRS = 256
+"""More pairs that were not measured are left to chance, for the time that they take."""
 
 _FEWEST_MOVED = 1000
 """Fewer rows are drawn and moved in several copies, of which one is kept: moved by themselves they
@@ -226,7 +230,8 @@ class FittedView:
         shuffled = records[:, order]
         tables = WantedTables(
             domain,
-            self._targets(shuffled, fixed, places),
+            self._targets(self._tables, shuffled, fixed, places),
+            unmeasured=self._targets(self._unmeasured, shuffled, fixed, places),
             constraints=[*self.view.schema.constraints, *limits],
             fixed=(*fixed, _GROUP),
         )
@@ -234,9 +239,14 @@ class FittedView:
         records[:, order] = shuffled
 
     def _targets(
-        self, records: NDArray[np.int32], fixed: Clique, places: FloatArray | None
+        self,
+        tables: Mapping[Clique, FloatArray],
+        records: NDArray[np.int32],
+        fixed: Clique,
+        places: FloatArray | None,
     ) -> dict[Clique, FloatArray]:
-        """Shares of the cells of marginals that rows should have, given what is known of them.
+        """Shares of the cells of marginals that rows should have, given what is known of them, and
+        expected rows of the whole view.
 
         What is released of own columns beside known ones says how they are distributed given these;
         so do one-way tables of own columns, which those of several are brought to agree with.
@@ -244,7 +254,7 @@ class FittedView:
         domain, position = self.model.domain, self.view.position
         targets: dict[Clique, FloatArray] = {}
         implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.drawn}
-        for clique, rows in self._tables.items():
+        for clique, rows in tables.items():
             shares = rows
             if position in fixed:
                 shares = np.take(rows, records[domain.index(position), 0], axis=-1)
@@ -326,9 +336,8 @@ class FittedView:
         """Expected rows by what was measured of own columns, and by their position if it was
         measured (the last axis).
         """
-        model, position = self.model, self.view.position
-        domain, own = model.domain, set(self.view.drawn)
-        last = (position,) if position in domain.attributes else ()
+        position = self.view.position
+        domain, own = self.model.domain, set(self.view.drawn)
         measured = {
             tuple(
                 name
@@ -337,17 +346,39 @@ class FittedView:
             )
             for measurement in self.measurements
         }
-        wider = [*self.view.steps, *last]
-        fitting = [
-            clique
-            for clique in maximal_cliques(sorted(measured))
-            if own.intersection(clique) and domain.size({*clique, *wider}) <= MAX_CELLS
+        return self._expected(
+            clique for clique in maximal_cliques(sorted(measured)) if own.intersection(clique)
+        )
+
+    @cached_property
+    def _unmeasured(self) -> dict[Clique, FloatArray]:
+        """The same of further pairs with an own column, as the model has them, if they are few enough:
+        else chance blurs them.
+        """
+        domain, own = self.model.domain, {*self.view.drawn}
+        names = [name for name in domain.attributes if name != self.view.position]
+        pairs = [
+            pair
+            for pair in combinations(names, 2)
+            if own.intersection(pair) and not any({*pair} <= {*clique} for clique in self._tables)
         ]
+        if len(pairs) > MAX_PAIRS or sum(map(domain.size, pairs)) > MAX_CELLS:
+            return {}
+        return self._expected(pairs)
+
+    def _expected(self, cliques: Iterable[Clique]) -> dict[Clique, FloatArray]:
+        """Expected rows of marginals that are not too large, by position if that is modelled (the last
+        axis).
+        """
+        domain, position = self.model.domain, self.view.position
+        last = (position,) if position in domain.attributes else ()
+        wider = [*self.view.steps, *last]
         tables: dict[Clique, FloatArray] = {}
-        for clique in fitting:
-            # One table less to match; the model has drawn the rows all the same.
-            with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
-                (tables[clique],) = expected_rows(self.view, model, [(*clique, *last)])
+        for clique in cliques:
+            if domain.size({*clique, *wider}) <= MAX_CELLS:
+                # One table less to match; the model has drawn the rows all the same.
+                with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
+                    (tables[clique],) = expected_rows(self.view, self.model, [(*clique, *last)])
         return tables
 
 

@@ -8,6 +8,7 @@ import synthdp
 from synthdp import evaluate
 from synthdp.inference import RecordMoves
 from synthdp.linked import FittedView, LinkedView, Package, views_of, workload_of
+from synthdp.release import Synthesis
 
 N = 2000
 
@@ -93,6 +94,32 @@ def test_drawn_rows_match_pairs_better_than_chance_does(released, monkeypatch):
     # Whether the plan measures the second, across a link, follows from noise.
     for pair in (0, 2):
         assert moved[pair] < 0.6 * chance[pair]
+
+
+def test_pairs_that_were_not_measured_are_what_the_model_says_nearer_than_by_chance(
+    released, monkeypatch
+):
+    """As in a single table; here the model was fitted to a pair that the view is not said to have."""
+    part, pair = released.parts["people"], ("people.value", "people.other")
+    left = [each for each in part.measurements if not {*pair} <= {*each.clique}]
+    part = Synthesis(
+        schema=part.schema, measurements=left, model=part.model, certificate=part.certificate
+    )
+    view = views_of(released.package)["people"]
+    wanted = part.model.marginals([pair])[0].values
+    codes = part.model.sample(3000, seed=1)
+    given = {name: codes[part.model.domain.index(name)] for name in view.ancestors}
+
+    def off():
+        fitted, rng = FittedView(view, part), np.random.default_rng(0)
+        drawn = fitted.drawn(given, [(np.arange(3000), {})], rng)
+        counts = np.zeros(wanted.shape)
+        np.add.at(counts, tuple(drawn[name] for name in pair), 1)
+        return 0.5 * np.abs(counts / 3000 - wanted / wanted.sum()).sum()
+
+    moved = off()
+    monkeypatch.setattr(FittedView, "_unmeasured", {})
+    assert moved < 0.6 * off()
 
 
 def test_single_rows_are_not_always_the_likeliest(released):
