@@ -133,20 +133,21 @@ class Drifting:
         for measurement in self._measured:
             for name, groups in measurement.groups.items():
                 counted.setdefault(name, {}).setdefault(groups.tobytes(), []).append(groups)
-        return {
-            name: [same[0] for same in sorted(ways.values(), key=len, reverse=True)]
-            for name, ways in counted.items()
-        }
+        groups_of: dict[str, Sequence[NDArray[np.int64]]] = {}
+        for name, ways in counted.items():
+            by_use = sorted(ways.values(), key=len, reverse=True)
+            groups_of[name] = [same[0] for same in by_use]
+        return groups_of
 
     def compare_columns(self, released: Sequence[LinearMeasurement]) -> None:
         """Compare this table's columns, which are measured, with the earlier release's."""
         self._total = estimate_total(released)
         self._scale = self._total / estimate_total(self._measured)
-        compared = {
-            name: pair
-            for name in self._domain.attributes
-            if (pair := self._two_estimates(name, released)) is not None
-        }
+        compared = {}
+        for name in self._domain.attributes:
+            estimates = self._two_estimates(name, released)
+            if estimates is not None:
+                compared[name] = estimates
         # Drift of a level varies in proportion to its records, as if a share of them were replaced.
         observed = {}
         for name, (before, now) in compared.items():
@@ -154,9 +155,10 @@ class Drifting:
             freedom = before.counts.size
             square = float(np.square(now.counts - before.counts).sum())
             records = max(float(before.counts.sum()), 1.0)
-            observed[name] = Observed(
-                (square - freedom * noise) / records, sqrt(2.0 * freedom) * noise / records
-            )
+            # A sum of squared noises has a mean of freedom * noise, and a variance of twice that
+            # times noise.
+            excess = (square - freedom * noise) / records
+            observed[name] = Observed(excess, sqrt(2.0 * freedom) * noise / records)
         drifts = turnovers_alike(observed)
         for name, (before, now) in compared.items():
             drift = drifts[name]
@@ -213,37 +215,36 @@ class Drifting:
         """
         resolutions = survey.resolutions
         strengths = self._strengths(candidates.pairs)
-        columns = survey.column_errors(
-            {(name,): column.variance for name, column in self._columns.items()}
-        )
+        variances: dict[Clique, float] = {}
+        for name, column in self._columns.items():
+            variances[(name,)] = column.variance
+        columns = survey.column_errors(variances)
         # A total says nothing about columns.
         resolved = [(m, _resolution(resolutions, m)) for m in self._measured if m.clique]
         planned = [
             (ResolvedClique(m.clique, number), m) for m, number in resolved if number is not None
         ]
-        wide = dict.fromkeys(
-            part.clique
-            for each, _ in planned
-            for part in resolutions.parts_of(each)
-            if len(part.clique) > 2
-        )
+        wide: dict[Clique, None] = {}
+        for each, _ in planned:
+            cliques = [part.clique for part in resolutions.parts_of(each)]
+            wide |= dict.fromkeys(clique for clique in cliques if len(clique) > 2)
         unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
         loss = survey.loss(unmeasured, candidates.weights_by(strengths))
         noise = self._noise_by_part(loss, planned, unmeasured)
-        known = {
-            part: columns[part]
-            if part in columns
-            else _weighed_error(unmeasured[part], noise[part])
-            for part in loss.parts
-        }
+        known: dict[ResolvedClique, float] = {}
+        for part in loss.parts:
+            if part in columns:
+                known[part] = columns[part]
+            else:
+                known[part] = _weighed_error(unmeasured[part], noise[part])
+
+        # What a score shows beyond chance and the errors of what is known is drift.
         scores, stddev = survey.score_pairs(partial(self._moved, total=True), rho)
-        explained = [
-            sum(known.get(part, 0.0) for part in resolutions.parts_of(scored)) for scored in scores
-        ]
-        scored = {
-            each: _observed(resolutions.by_chance(*each, self._total), score, other, stddev)
-            for (each, score), other in zip(scores.items(), explained, strict=True)
-        }
+        scored = {}
+        for each, score in scores.items():
+            by_chance = resolutions.by_chance(*each, self._total)
+            explained = sum(known.get(part, 0.0) for part in resolutions.parts_of(each))
+            scored[each] = _observed(by_chance, score, explained, stddev)
         self._pair_scores = _PairScores(
             resolutions, scored, earlier_parts(resolved, resolutions, self._scale)
         )
@@ -255,12 +256,12 @@ class Drifting:
         # nobody knows.
         strengths = {pair: max(square, drift.by_pair[pair]) for pair, square in strengths.items()}
         unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
-        errors = {
-            part: columns[part]
-            if part in columns
-            else _weighed_error(unmeasured[part], noise[part] + drift.of(part))
-            for part in loss.parts
-        }
+        errors: dict[ResolvedClique, float] = {}
+        for part in loss.parts:
+            if part in columns:
+                errors[part] = columns[part]
+            else:
+                errors[part] = _weighed_error(unmeasured[part], noise[part] + drift.of(part))
         # Wider marginals are no part of the first plan before they are scored, as in `auto`.
         if not self.has_moved:
             self.wider = {part: error for part, error in errors.items() if len(part.clique) > 2}
