@@ -30,16 +30,24 @@ def check_names(
     rules: Rules, columns: Columns, *, ignored: Collection[str], generated: Collection[str]
 ) -> None:
     """Raise `SchemaError` if a rule is no object, or names a column that it cannot."""
-    names, opened = [column.name for column in columns], _opened(columns)
+    names = [column.name for column in columns]
+    opened = _opened(columns)
     for rule in rules:
         if not isinstance(rule, Mapping):
             raise SchemaError(
                 'schema: constraints: a rule is not an object; write one, like {"forbid": ..}'
             )
-        unknown = {*ignored, *generated} | (set() if is_check(rule) else opened.keys())
-        for name in sorted(unknown & names_of(rule, names)):
-            what = "which is ignored" if name in ignored else "which is generated"
-            what = "whose domain is derived" if name in opened else what
+        # A check compares values, whatever the levels are; other rules name levels.
+        not_to_name = {*ignored, *generated}
+        if not is_check(rule):
+            not_to_name |= opened.keys()
+        for name in sorted(not_to_name & names_of(rule, names)):
+            if name in opened:
+                what = "whose domain is derived"
+            elif name in ignored:
+                what = "which is ignored"
+            else:
+                what = "which is generated"
             way_out = "declare the column, without synthdp.derive, or remove the rule"
             raise SchemaError(f"schema: constraints: a rule names {name!r}, {what}; {way_out}")
 
@@ -57,9 +65,8 @@ def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
         try:
             exact = with_exact_decimals(example, rules)
             system = system_of(parsed_rules(rules, exact), exact)
-        except (
-            SchemaError
-        ):  # of a rule that does not fit the columns, or of decimals that do not fit these bounds
+        # Of a rule that does not fit the columns, or of decimals that do not fit these bounds.
+        except SchemaError:
             continue
         if system is None or system.is_possible:
             return tuple(example)
@@ -86,19 +93,20 @@ def closed_columns(
 
     Only columns that checks name are changed. The last ones do for sure.
     """
-    checked = {
-        name for rule in rules for relation in relations_of_check(rule) for name in relation.factors
-    }
+    checked: set[str] = set()
+    for rule in rules:
+        for relation in relations_of_check(rule):
+            checked |= relation.factors.keys()
     limits = {name: limits for name, limits in _limits(columns).items() if name in learnt}
     whole = [learnt.get(column.name, column) for column in example]
     with suppress(SchemaError):
         fitted = {column.name: column for column in reconciled(whole, rules, limits)}
         yield [fitted[column.name] if column.name in learnt else column for column in columns]
-    safe = {
-        column.name: replace(column, required=learnt[column.name].required)
-        for column in example
-        if column.name in learnt.keys() & checked
-    }
+    safe = {}
+    for column in example:
+        name = column.name
+        if name in learnt and name in checked:
+            safe[name] = replace(column, required=learnt[name].required)
     yield [safe.get(column.name, learnt.get(column.name, column)) for column in columns]
 
 

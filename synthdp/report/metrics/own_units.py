@@ -41,22 +41,24 @@ def own_units(
         if axis is None or ks != ks:
             continue
         here, there, sampled = (table.numbers[name] for table in (real, synthetic, sample))
-        weights = real.weights, synthetic.weights
         scale, unit = _unit(axis)
-        both_statistics = map(_statistics, (axis, axis), (here, there), weights)
-        statistics = zip(*both_statistics, strict=True)
-        values = {
-            f"{name}_{table}": value
-            for name, both in zip(STATISTICS, statistics, strict=True)
-            for table, value in zip(("real", "synthetic"), both, strict=True)
-        }
-        has_sample = not np.isnan(sampled).all()
+        moved = wasserstein(here, there, (real.weights, synthetic.weights)) / scale
         by_chance = float("nan")
-        if has_sample:
-            by_chance = wasserstein(here, sampled, (weights[0], sample.weights)) / scale
-        moved = wasserstein(here, there, weights) / scale
-        row = {"column": name, "kind": kind, "ks": ks, "moved": moved}
-        rows.append(row | {"moved_sampling": by_chance, "unit": unit} | values)
+        if not np.isnan(sampled).all():
+            by_chance = wasserstein(here, sampled, (real.weights, sample.weights)) / scale
+        row: dict[str, object] = {
+            "column": name,
+            "kind": kind,
+            "ks": ks,
+            "moved": moved,
+            "moved_sampling": by_chance,
+            "unit": unit,
+        }
+        of_real = _statistics(axis, here, real.weights)
+        of_synthetic = _statistics(axis, there, synthetic.weights)
+        for statistic, one, other in zip(STATISTICS, of_real, of_synthetic, strict=True):
+            row |= {f"{statistic}_real": one, f"{statistic}_synthetic": other}
+        rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -73,10 +75,12 @@ def _statistics(
     present = np.flatnonzero(~np.isnan(numbers))
     own = np.ones(present.size) if weights is None else weights[present]
     order = np.argsort(numbers[present], kind="stable")
-    ordered, sums = numbers[present][order], np.cumsum(own[order])
+    ordered = numbers[present][order]
+    sums = np.cumsum(own[order])
     # The inverse of the distribution function; the tolerance keeps sums of equal weights exact.
     wanted = np.array(list(QUANTILES.values())) * sums[-1] * (1 - 1e-12)
-    quantiles = ordered[np.minimum(np.searchsorted(sums, wanted, "left"), ordered.size - 1)]
+    places = np.minimum(np.searchsorted(sums, wanted, "left"), ordered.size - 1)
+    quantiles = ordered[places]
     values = np.array([np.average(ordered, weights=own[order]), *quantiles])
     if axis.resolution is None:
         return [float(value) for value in values]
