@@ -35,6 +35,8 @@ _REQUIRED = {"never": True, "may be": False}
 """Whether values are missing, and whether one is required."""
 _SERIES, MAX_SERIES = re.compile(r"(.*?)([0-9]+)\s*(?:\.\.\.|…)\s*\1([0-9]+)"), 10_000
 """Two levels that differ by their numbers, for those and all between, and at most how many."""
+_BETWEEN = re.compile(r"\S\s*(?:\.\.\.|…)\s*\S")
+"""What looks like one, and would be taken for a single level without a word."""
 _SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
@@ -51,16 +53,21 @@ def _lines(text: str) -> list[Any]:
 def listed_levels(text: str) -> list[str]:
     """The levels that a text lists, a line each; ``...`` stands for the numbers between two.
 
+    Raises `ParameterError` if it stands between others, or for too many.
+
     >>> listed_levels("SF 1/2\\nSF 0 ... SF 3")
     ['SF 1/2', 'SF 0', 'SF 1', 'SF 2', 'SF 3']
     """
     levels = list[str]()
     for line in _lines(text):
-        series = _SERIES.fullmatch(line)
-        first, last = (int(series[2]), int(series[3])) if series else (0, 0)
-        if series and first < last < first + MAX_SERIES:
-            wide = len(series[2]) if series[2].startswith("0") else 1
-            levels += [f"{series[1]}{number:0{wide}d}" for number in range(first, last + 1)]
+        found = _SERIES.fullmatch(line)
+        first, last = (int(found[2]), int(found[3])) if found else (0, 0)
+        if found and first < last < first + MAX_SERIES:
+            wide = len(found[2]) if found[2].startswith("0") else 1
+            levels += [f"{found[1]}{number:0{wide}d}" for number in range(first, last + 1)]
+        elif _BETWEEN.search(line):
+            most = f"such as A 1 ... A 9, of at most {MAX_SERIES} levels"
+            raise ParameterError(f"levels: {line!r} is no series; give one {most}")
         else:
             levels.append(line)
     return levels

@@ -612,6 +612,22 @@ def test_a_number_of_persons_asks_whether_they_have_several_rows(place):
     assert form_with(later, "unit")["several"] == "no"
 
 
+@pytest.mark.parametrize("series", ["01000 ... 99999", "SF 9 … SF 1", "A 1 ... B 9", "1 bis ... 9"])
+def test_a_series_that_is_none_is_refused_where_it_is_typed(client, place, series):
+    """It was one level of that name, and 99 of 100 rows came out as another."""
+    declared(client, **{"c0-0.levels": ""})
+    posted(client, "/people", action="go_on", several="no")
+    sent = {"rows": "3000", "epsilon": "1", "c0-0.levels": f"A\n{series}"}
+    key = key_and_version(client.get("/budget").text)
+    assert "is no series" in client.post("/budget/expected", data=key | sent).text
+    kinds = (place / "people.studio/kinds.json").read_bytes()
+    assert posted(client, "/budget", action="go_on", **sent).status_code == 422
+    assert (place / "people.studio/kinds.json").read_bytes() == kinds
+    listed = {"kind": "categorical", "levels": "usw. ...\nT01 ... T03"}
+    levels = ["usw. ...", "T01", "T02", "T03"]
+    assert kind_of_answers(listed) == {"type": "categorical", "constraints": {"enum": levels}}
+
+
 def test_ids_look_as_an_invented_one(client, place):
     """Of the number that is typed nothing is kept but how many digits it has."""
     chosen(client)
