@@ -30,6 +30,7 @@ from synthdp.inference.engines.mixture_of_products import MixtureEngine as Mixtu
 from synthdp.inference.engines.public_data import PublicDataEngine as PublicDataEngine
 from synthdp.inference.engines.refinement import estimate_refined as estimate_refined
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEngine as RelaxedTabularEngine
+from synthdp.inference.gaussian_pairs import cut_gaussians as cut_gaussians
 from synthdp.inference.graphical.arithmetic import LinearArithmetic as LinearArithmetic
 from synthdp.inference.graphical.arithmetic import LogArithmetic as LogArithmetic
 from synthdp.inference.graphical.arithmetic import UnderflowDetected as UnderflowDetected
@@ -75,6 +76,7 @@ from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent as Ada
 from synthdp.inference.optimisers.dual_newton import DualNewton as DualNewton
 from synthdp.inference.optimisers.mirror_descent import MirrorDescent as MirrorDescent
 from synthdp.inference.optimisers.multipliers import minimise as minimise
+from synthdp.inference.pair_priors import gaussian_prior as gaussian_prior
 from synthdp.inference.products.array_backend import ArrayBackend as ArrayBackend
 from synthdp.inference.products.component_forms import SoftmaxForm as SoftmaxForm
 from synthdp.inference.products.component_forms import TableForm as TableForm

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
+from synthdp.inference.gaussian_pairs import CORRELATIONS, cut_gaussians, normal_scores
 from synthdp.schema.axes.axis import Axis, CodeColumn
 from synthdp.schema.words.grid_intervals import Ints
 
@@ -22,12 +22,10 @@ FEWEST = 500
 """Rows of which fewer say nothing of that; so many at most are looked at for it."""
 PILOT_ROWS = 1 << 15
 
-CORRELATIONS = np.tanh(np.linspace(0.6, 4.5, 24))
-"""Those that are tried for two columns; of the last one a value says the other to 1.6 % of the spread."""
 STRAYING = (0.0, 0.01, 0.03, 0.1, 0.3)
 """Parts of the rows that follow no correlation, as noise has put them in the tables: these are tried."""
 PARTS = 6
-"""Parts of a bin in each of which the other column is taken to be the same."""
+"""Parts of a bin by which it is reckoned how wide it is."""
 FAINT = 0.15
 """Correlation inside of bins, in their mean, below which values stay as they are."""
 ROUNDS = 2
@@ -112,7 +110,7 @@ def _bin_scores(column: _Binned) -> Floats:
     """The normal score of the bin of each of the first rows, 0 where the value is missing."""
     counts = column.counts(slice(PILOT_ROWS))
     middles = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1)
-    scores = np.append(ndtri(np.clip(middles, 1e-9, 1 - 1e-9)), 0.0)
+    scores = np.append(normal_scores(middles), 0.0)
     return np.asarray(scores[column.bins[:PILOT_ROWS]])
 
 
@@ -128,14 +126,11 @@ def _correlation(one: _Binned, other: _Binned, *, is_falling: bool) -> float:
     table = table[:: -1 if is_falling else 1]
     table = table[table.any(axis=1)][:, table.any(axis=0)]
     rows, columns = (table.sum(axis=axis) / table.sum() for axis in (1, 0))
-    inside = (np.arange(PARTS) + 0.5) / PARTS
-    places = ndtri((np.cumsum(rows) - rows)[:, None] + rows[:, None] * inside)
-    limits = ndtri(np.clip(np.append(0.0, np.cumsum(columns)), 0.0, 1.0))
+    alone = np.multiply.outer(rows, columns)
     likelihoods = []
     for correlation in CORRELATIONS:
-        spread = np.sqrt(1.0 - correlation**2)
-        below = ndtr((limits - correlation * places[:, :, None]) / spread).mean(axis=1)
-        chances = [(1 - part) * np.diff(below) + part * columns for part in STRAYING]
+        along = cut_gaussians(rows, columns, float(correlation))
+        chances = [(1 - part) * along + part * alone for part in STRAYING]
         likelihoods.append(max((table * np.log(np.maximum(c, 1e-12))).sum() for c in chances))
     best = float(CORRELATIONS[int(np.argmax(likelihoods))])
     return -best if is_falling else best
@@ -165,7 +160,7 @@ def _dealt(column: _Binned, leader: _Binned, correlation: float, rng: np.random.
 
 def _normal_ranks(points: Ints) -> Floats:
     scores = np.empty(len(points))
-    scores[np.argsort(points)] = ndtri((np.arange(len(points)) + 0.5) / len(points))
+    scores[np.argsort(points)] = normal_scores((np.arange(len(points)) + 0.5) / len(points))
     return scores
 
 
@@ -176,4 +171,4 @@ def _spreads_inside(counts: Ints) -> Floats:
     places = (np.cumsum(shares) - shares)[:, None] + shares[:, None] * inside
     # The mean of equal parts lacks what lies within a part.
     factor = np.sqrt(PARTS**2 / (PARTS**2 - 1))
-    return np.asarray(ndtri(np.clip(places, 1e-9, 1 - 1e-9)).std(axis=1) * factor)
+    return np.asarray(normal_scores(places).std(axis=1) * factor)

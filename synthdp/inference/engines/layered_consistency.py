@@ -30,6 +30,7 @@ from synthdp.inference.model import Ending, FitStatus
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
+from synthdp.inference.pair_priors import gaussian_prior
 from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
@@ -210,7 +211,7 @@ class _Layers:
         graph's order.
         """
         pairs = [clique for clique in graph.regions if len(clique) == 2]
-        posteriors = self._posteriors({clique: self._prior(clique) for clique in pairs})
+        posteriors = self._posteriors({clique: self._prior_of_pair(clique) for clique in pairs})
         for clique in graph.regions:
             if len(clique) == 1:
                 prior = np.where(self._masks[clique], self._shares[clique[0]] * self._total, 0.0)
@@ -358,6 +359,14 @@ class _Layers:
             {part: self.tables[part] for part in self._inside(clique)} if len(clique) > 2 else {}
         )
         return self._total * expected_shares(clique, self._masks[clique], self._shares, smaller)
+
+    def _prior_of_pair(self, pair: Clique) -> Array:
+        """Attributes with an order may go with each other, all others are independent."""
+        independent = self._prior(pair)
+        if not self._masks[pair].all():
+            return independent
+        estimates = [*self._noisy.estimates(pair).values()]
+        return gaussian_prior(self._domain, pair, independent, estimates)
 
     def _inside(self, clique: Clique) -> list[Clique]:
         """The largest cliques inside of one that have tables."""
