@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
 import pandas as pd
 
 from synthdp.report.metrics.own_units import value_text
@@ -29,6 +30,14 @@ CHANCE = 1.5
 
 CLOSE, FAIR = 0.05, 0.15
 """Up to this share of rows that pairs are off, a table is called close, or fair."""
+
+GRADES = (
+    "As good as another sample of the same population.",
+    "Close to the real table.",
+    "Fair: broad patterns are right, details are not.",
+    "Far from the real table: use it to try out programs, not to learn about the people.",
+)
+"""What a table is called, the best first."""
 
 OWN = "Rows that would have to change"
 
@@ -79,6 +88,15 @@ def table_verdict(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]
     error, chance = means.loc[k]
     what = "a pair of columns" if k == 2 else "a column"
     grade, sentence = judged(float(error), float(chance), what)
+    # What the schema merges is right in its bins and levels, and need not be in what people read.
+    by_value, chance_by_value = _by_single_values(marginals[marginals["k"] == k], sections)
+    graded = judged(by_value, chance_by_value, what)[0]
+    if GRADES.index(graded) > GRADES.index(grade):
+        grade = graded
+        sentence += (
+            f" Value by value, in place of the schema's bins and levels, it is {as_error(by_value)} or more "
+            f"({as_error(chance_by_value)} by chance): that is what is judged."
+        )
     return Verdict(
         grade=grade,
         sentence=sentence,
@@ -91,6 +109,24 @@ def table_verdict(sections: Mapping[str, pd.DataFrame], moved: Mapping[str, str]
         points=list(_points(sections, moved)) or [NOTHING],
         error=float(error),
     )
+
+
+def _by_single_values(
+    marginals: pd.DataFrame, sections: Mapping[str, pd.DataFrame]
+) -> tuple[float, float]:
+    """Mean error of some marginals, none less than that of its columns' own values, and by chance."""
+    similarity = sections["similarity"]
+    columns = similarity[similarity["columns"].map(len) == 1]
+    errors = []
+    for error, score in {"tvd": "score", "sampling": "sampling"}.items():
+        # SDMetrics compares values as they are written: shares of levels, or ranks of numbers.
+        own = {row["columns"][0]: 1.0 - row[score] for row in columns.to_dict("records")}
+        rows = marginals.to_dict("records")
+        least = [max((own.get(name, 0.0) for name in row["columns"]), default=0.0) for row in rows]
+        pairs = zip((row[error] for row in rows), least, strict=True)
+        # NaN: a column that SDMetrics cannot compare.
+        errors.append(float(np.mean([np.nanmax(pair) for pair in pairs])))
+    return errors[0], errors[1]
 
 
 BY_CHANCE = (
@@ -162,16 +198,8 @@ def judged(error: float, chance: float, what: str) -> tuple[str, str]:
     ('As good as another sample of the same population.', 'On average 2.1 % of the rows would...')
     """
     # Chance comes first: a small table may be as good as can be and still be far off in per cent.
-    if error <= CHANCE * chance:
-        grade = "As good as another sample of the same population."
-    elif error <= CLOSE:
-        grade = "Close to the real table."
-    elif error <= FAIR:
-        grade = "Fair: broad patterns are right, details are not."
-    else:
-        grade = (
-            "Far from the real table: use it to try out programs, not to learn about the people."
-        )
+    far = 1 + (error > CLOSE) + (error > FAIR)
+    grade = GRADES[0 if error <= CHANCE * chance else far]
     sentence = (
         f"On average {as_error(error)} of the rows would have to change for {what} to be right "
         f"({as_error(chance)} by chance alone)."

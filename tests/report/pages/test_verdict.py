@@ -66,6 +66,11 @@ def test_values_that_are_wrong_within_right_bins_are_named_in_their_own_units():
     moved = (real["gain"] - cut["gain"]).mean()
     assert f"values are {moved:,.0f} off on average" in point
     assert f"mean is {cut['gain'].mean():,.0f} in place of {real['gain'].mean():,.0f}" in point
+    # A tenth of the rows is wrong, of which the bins know nothing.
+    verdict = evaluate(real, cut, {"fields": fields}, targets=[]).verdicts["synthetic"]
+    assert verdict.grade.startswith("Fair")
+    assert "Value by value" in verdict.sentence
+    assert verdict.error < 0.01
     again = evaluate(real, real, {"fields": fields}, targets=[]).verdicts["synthetic"].points
     assert not any("'gain'" in each for each in again)
 
