@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from synthdp.core.grid import Grid
+from synthdp.learning.cells.significance import BELIEVED
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import DEFAULT_OTHER, OpenColumn
@@ -55,10 +56,6 @@ def _other_label(column: OpenColumn, levels: Collection[str]) -> str:
         number += 1
         label = f"(other {number})"
     return label
-
-
-BELIEVED = 3.0
-"""Standard deviations of noise that the count of missing values must pass."""
 
 
 def learnt_missing(column: OpenColumn, missing: float, stddev: float) -> dict[str, bool]:

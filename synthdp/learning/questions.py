@@ -7,9 +7,8 @@ from typing import Literal, TypeAlias, final
 
 from synthdp.learning.beyond_doubt import BEYOND_DOUBT
 from synthdp.learning.budgets import ColumnBudget, seeks_values
-from synthdp.learning.cells.significance import ASTRONOMIC, significance
+from synthdp.learning.cells.significance import ASTRONOMIC, BELIEVED, significance
 from synthdp.learning.decimals import MAX_LEARNT_DECIMALS, MISTAKEN
-from synthdp.learning.levels import BELIEVED
 from synthdp.learning.numbers import (
     DESCENT,
     FINE_CELLS,

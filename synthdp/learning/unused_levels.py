@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.learning.cells.significance import significance
+from synthdp.learning.cells.significance import BELIEVED, significance
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 
@@ -41,7 +41,8 @@ def levels_without_records(
     """The codes that are not drawn of columns that were learnt, as noise is all that they have.
 
     Of learnt levels that is ``other``, unless it is a level of its own in ``enum`` or noise would
-    hide many records in it; of learnt bounds it is the outermost bins. No level is that a rule may
+    hide many records in it; of learnt bounds it is the outermost bins; of all of them "missing",
+    where nobody said that there is none and noise would not hide many. No level is that a rule may
     need.
 
     Parameters
@@ -65,6 +66,8 @@ def levels_without_records(
             codes = _other(schema, column, measurements)
         elif "bounds" in parts and column.axis is not None:
             codes = empty_ends(*bins_told_apart(column.name, column.n_levels, measurements))
+        if not column.required:
+            codes = [*codes, *_missing(column, measurements)]
         if codes:
             unused[column.name] = tuple(codes)
     return unused
@@ -80,13 +83,27 @@ def _other(
     )  # no level was found, or there is none
     if column.other in column.listed and not is_all:
         return ()
+    return _code_of_noise(column, code, measurements, significance(len(schema.columns)))
+
+
+def _missing(column: Column, measurements: Sequence[LinearMeasurement]) -> Sequence[int]:
+    """The code of missing values, if measurements leave nothing for it but noise."""
+    return _code_of_noise(column, column.missing_code, measurements, BELIEVED)
+
+
+def _code_of_noise(
+    column: Column, code: int, measurements: Sequence[LinearMeasurement], least: float
+) -> Sequence[int]:
+    """A level's code if all measurements together say less of it than so many standard deviations
+    of their noise, and that is not many records.
+    """
     answers = list(filter(None, (level_counts(each, column.name, code) for each in measurements)))
     if not answers:
         return ()
     precisions = np.array([1 / variances[code] for _, variances in answers])
     sums = precisions @ np.array([(values[code], values.sum()) for values, _ in answers])
     count, total = (sums / precisions.sum()).tolist()
-    noise = significance(len(schema.columns)) / sqrt(precisions.sum())
+    noise = least / sqrt(precisions.sum())
     return (code,) if count <= noise <= HIDDEN * total else ()
 
 

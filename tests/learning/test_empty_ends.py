@@ -92,6 +92,47 @@ def test_bins_between_declared_bounds_are_drawn(learnt):
     assert levels_without_records(schema_with(), [measured()], learnt) == {}
 
 
+OPTIONAL = {**FIELD, "constraints": {**FIELD["constraints"], "required": False}}
+
+
+@pytest.mark.parametrize(
+    ("missing", "required", "stddev", "unused"),
+    [
+        (80.0, False, NOISE, (0, 7)),
+        (100.0, False, NOISE, (0,)),
+        (-10.0, True, NOISE, (0,)),  # there is no such level
+        (10.0, False, 90.0, (0,)),  # more than a tenth of the records might hide there
+    ],
+)
+def test_missing_values_of_nothing_but_noise_are_not_drawn(missing, required, stddev, unused):
+    schema = Schema.from_dict({"fields": [FIELD if required else OPTIONAL]})
+    counts = [12.0, 510.0, 480.0, 260.0, 300.0, 310.0, 400.0]
+    only = measured(counts if required else [*counts, missing], stddev)
+    found = levels_without_records(schema, [only], {"visits": ["bins", "bounds"]})
+    assert found.get("visits", ()) == unused
+    assert levels_without_records(schema, [only], {}) == {}
+
+
+def test_gaps_that_noise_alone_made_are_in_no_table_and_the_certificate_says_so():
+    """Of declared bounds nobody said whether values are missing; of 3,000 none is."""
+    fields = [
+        {"name": name, "type": "integer", "constraints": {"minimum": 0, "maximum": 99}}
+        for name in "abcdef"
+    ]
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({field["name"]: rng.integers(100, size=3000) for field in fields})
+    n_told = 0
+    for _ in range(4):
+        synthesis = synthdp.synthesize(table, {"fields": fields}, epsilon=2.0, delta=1e-6)
+        told = synthesis.certificate["domain"]["not_drawn"]
+        drawn = synthesis.sample(3000, seed=0)
+        assert all(drawn[name].notna().all() for name, codes in told.items() if "missing" in codes)
+        n_told += sum("missing" in codes for codes in told.values())
+        assert "missing" in certificate_text(synthesis.certificate)
+    # Noise passes three standard deviations once in 700 columns.
+    assert n_told >= 12
+
+
 def test_bins_that_a_rule_may_need_are_drawn():
     other = FIELD | {"name": "nights"}
     schema = schema_with([{"forbid": {"visits": [0], "nights": [0]}}], nights=other)

@@ -8,6 +8,9 @@ FALSE_ALARM = 0.005
 ASTRONOMIC = 1e-6
 """The same where it would stretch a range of numbers as far as cells reach."""
 
+BELIEVED = 3.0
+"""Standard deviations of noise that the count of missing values must pass."""
+
 
 def significance(n_cells: int, false_alarm: float = FALSE_ALARM) -> float:
     """Standard deviations that none of ``n_cells`` noisy zeros passes, but with a probability of

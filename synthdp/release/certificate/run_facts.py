@@ -202,4 +202,9 @@ class RunFacts:
 
 def _texts(column: Column, codes: Collection[int]) -> object:
     """Levels as a certificate names them: ``other`` itself, bins by their first and last values."""
-    return column.other if column.other is not None else [column.code_texts[code] for code in codes]
+    if column.other is not None and [*codes] == [column.unknown_code]:
+        return column.other
+    special = {} if column.required else {column.missing_code: "missing"}
+    if column.other is not None:
+        special[column.unknown_code] = str(column.other)
+    return [special.get(code) or column.code_texts[code] for code in codes]
