@@ -40,6 +40,21 @@ _BETWEEN = re.compile(r"\S\s*(?:\.\.\.|…)\s*\S")
 _SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
+class SeriesError(ParameterError):
+    """A line that looks like a series of levels is none.
+
+    Parameters
+    ----------
+    line
+        What was typed.
+    """
+
+    def __init__(self, line: str) -> None:
+        most = f"such as A 1 ... A 9, of at most {MAX_SERIES} levels"
+        super().__init__(f"levels: {line!r} is no series; give one {most}")
+        self.line = line
+
+
 def _check_missing(field: Mapping[str, Any]) -> None:
     is_required = (field.get("constraints") or {}).get("required") is True
     if is_required and any(field.get("missingValues") or ()):
@@ -53,7 +68,7 @@ def _lines(text: str) -> list[Any]:
 def listed_levels(text: str) -> list[str]:
     """The levels that a text lists, a line each; ``...`` stands for the numbers between two.
 
-    Raises `ParameterError` if it stands between others, or for too many.
+    Raises `SeriesError` if it stands between others, or for too many.
 
     >>> listed_levels("SF 1/2\\nSF 0 ... SF 3")
     ['SF 1/2', 'SF 0', 'SF 1', 'SF 2', 'SF 3']
@@ -66,8 +81,7 @@ def listed_levels(text: str) -> list[str]:
             wide = len(found[2]) if found[2].startswith("0") else 1
             levels += [f"{found[1]}{number:0{wide}d}" for number in range(first, last + 1)]
         elif _BETWEEN.search(line):
-            most = f"such as A 1 ... A 9, of at most {MAX_SERIES} levels"
-            raise ParameterError(f"levels: {line!r} is no series; give one {most}")
+            raise SeriesError(line)
         else:
             levels.append(line)
     return levels

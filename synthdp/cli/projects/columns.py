@@ -11,21 +11,26 @@ from typing import NamedTuple, final
 from synthdp.cli.planning.column_check import ColumnCheck, checked_column
 from synthdp.cli.projects.declared import (
     Kind,
+    content_of,
     distances,
     fixed_columns,
     kinds_of,
     rules_of,
+    save_checked,
     save_kinds,
 )
 from synthdp.cli.projects.former import BOUNDS, before_distance, relative_to
-from synthdp.cli.projects.project import OpenProject
+from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.linked.histories.history_package import ROWS
+from synthdp.schema.kinds import IGNORE
 from synthdp.schema.proposals import proposed_kind
 from synthdp.schema.questions import (
     LOCALISED,
+    MAX_SERIES,
     QUESTIONS,
     FieldQuestion,
+    SeriesError,
     answers_of_kind,
     kind_of_answers,
 )
@@ -106,15 +111,33 @@ def open_parts(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> lis
 def with_parts_said(
     opened: OpenProject, answers: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, Kind]]:
-    """The kinds of all columns with what is answered of `open_parts`.
+    """The kinds of all columns with what is answered of `open_parts`, or that one is left out,
+    whatever else is answered of that.
 
-    Raises `SynthdpError` if an answer is none.
+    Raises `ProjectError` if levels are no series, else `SynthdpError` if an answer is none.
     """
     tables = kinds_of(opened)
     for part in open_parts(opened, answers):
-        if any(part.given.get(each.name) for each in part.questions):
-            tables[""][part.name] = kind_of_answers(part.given, mark=opened.project.mark)
+        if IGNORE in answers.get(f"{part.place}.kind", ()):
+            tables[""][part.name] = IGNORE
+        elif any(part.given.get(each.name) for each in part.questions):
+            try:
+                tables[""][part.name] = kind_of_answers(part.given, mark=opened.project.mark)
+            except SeriesError as error:
+                named = {"name": part.name, "line": error.line, "most": MAX_SERIES}
+                text = f"column {part.name!r}: {error}"
+                raise ProjectError("series", text, **named) from None
     return tables
+
+
+def save_parts(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> None:
+    """Write what is answered of `open_parts`, if anything is.
+
+    Raises `SynthdpError` if an answer is none, or if columns and rules contradict each other then.
+    """
+    kinds = with_parts_said(opened, answers)
+    if kinds != kinds_of(opened):
+        save_checked(opened, content_of(opened), rules_of(opened), kinds=kinds)
 
 
 @final

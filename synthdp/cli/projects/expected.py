@@ -1,6 +1,6 @@
 """What is to be expected of a project, before anything is spent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,7 +8,7 @@ from typing import Any
 
 from synthdp.cli.planning.expected_accuracy import Accuracy
 from synthdp.cli.planning.plan_text import describe_plan, plan_of
-from synthdp.cli.projects.columns import open_parts
+from synthdp.cli.projects.columns import open_parts, with_parts_said
 from synthdp.cli.projects.declared import (
     Kind,
     check,
@@ -20,7 +20,7 @@ from synthdp.cli.projects.declared import (
     save_kinds,
 )
 from synthdp.cli.projects.project import KINDS, OpenProject
-from synthdp.cli.projects.spending import left_below
+from synthdp.cli.projects.spending import left_below, spending_said
 from synthdp.core.errors import SynthdpError
 from synthdp.release.certificate.certificate import LARGE_EPSILON
 
@@ -29,6 +29,21 @@ NARROW, NARROW_AMOUNTS = 0.25, 0.1
 do for amounts, which thin out upwards. Of an export of 18 columns, three of four runs at .15 cut an
 amount in 17 % of the rows, and no ages or years; at .44 most bounds were cautioned of.
 """
+
+
+def with_answers(
+    opened: OpenProject, answers: Mapping[str, Sequence[str]]
+) -> tuple[OpenProject, dict[str, dict[str, Kind]], SynthdpError | None]:
+    """A project with what is answered of its spending and the kinds of its columns, as far as it
+    can be, and what refuses the rest: without numbers nothing is to be expected.
+    """
+    kinds, spent = kinds_of(opened), opened.changed(epsilon=0.0, rows=0)
+    try:
+        spent = spending_said(opened, answers, stands=True)
+        kinds = with_parts_said(opened, answers)
+    except SynthdpError as error:
+        return spent, kinds, error
+    return spent, kinds, None
 
 
 def expected(

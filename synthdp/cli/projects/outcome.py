@@ -1,14 +1,18 @@
 """What a run that is done says: its guarantee, its cautions, and what in its table to distrust."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from synthdp.cli.projects.columns import columns_named
 from synthdp.cli.projects.mending import MENDED_IN, doubts, subjects
 from synthdp.cli.projects.project import OpenProject
-from synthdp.cli.projects.runs import is_changed
+from synthdp.cli.projects.runs import is_changed, is_hidden
 from synthdp.cli.shared.jobs import DONE
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
+
+LOOSE = 0.05
+"""The share of rows in a wrong place of two columns from which on rows are not to be trusted."""
 
 
 def outcome(opened: OpenProject) -> dict[str, Any]:
@@ -17,7 +21,7 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
     ``result`` as the command says it; ``pair``, the epsilon and delta of its guarantee;
     ``recognised``, the share of persons who may be; ``cautions``, each with its columns (see
     `columns_named`) and the step that mends it; ``doubted`` columns, and the codes of ``doubts``
-    about all of them.
+    about all of them; and whether what stands together in a row ``is_loose``.
     """
     result = (opened.run.result if opened.run.state == DONE else None) or {}
     numbers = re.findall(r"[0-9][0-9.e+-]*", f"{result.get('guarantee', '')}".partition(")")[0])
@@ -33,7 +37,17 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
         ],
         "doubted": columns_named(opened, names),
         "doubts": codes,
+        "is_loose": _is_loose((result.get("quality") or {}).get("pairs")),
     }
+
+
+def _is_loose(pairs: Mapping[str, float] | None) -> bool:
+    """Whether the error of pairs of columns is large, or noise hides it; False if not measured.
+
+    >>> [_is_loose({"error": error, "stddev": 0.002}) for error in (0.049, 0.05)]
+    [False, True]
+    """
+    return pairs is not None and (pairs["error"] >= LOOSE or is_hidden(pairs))
 
 
 def is_outdated(opened: OpenProject) -> bool:

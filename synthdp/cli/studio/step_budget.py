@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from synthdp.cli.projects.columns import open_parts, places_of, with_parts_said
+from synthdp.cli.projects.columns import open_parts, places_of, save_parts
 from synthdp.cli.projects.commands import budget_in, budgets_in
-from synthdp.cli.projects.declared import content_of, kinds_of, rules_of, save_checked
-from synthdp.cli.projects.expected import expected
+from synthdp.cli.projects.expected import expected, with_answers
+from synthdp.cli.projects.project import ProjectError
 from synthdp.cli.projects.runs import protected
 from synthdp.cli.projects.spending import (
     USUAL_EPSILON,
@@ -16,7 +16,6 @@ from synthdp.cli.projects.spending import (
     spending_said,
 )
 from synthdp.cli.studio.visit import Visit
-from synthdp.core.errors import SynthdpError
 
 
 def budget_view(visit: Visit) -> dict[str, Any]:
@@ -34,18 +33,14 @@ def budget_view(visit: Visit) -> dict[str, Any]:
 
 def expected_view(visit: Visit) -> dict[str, Any]:
     """What is to be expected of the numbers that are typed or were saved."""
-    kinds, why_not = kinds_of(visit.opened), ""
-    try:
-        opened = spending_said(visit.opened, visit.answers, stands=True)
-        kinds = with_parts_said(visit.opened, visit.answers)
-    except SynthdpError as error:
-        opened, why_not = visit.opened.changed(epsilon=0.0, rows=0), str(error)
+    opened, kinds, error = with_answers(visit.opened, visit.answers)
     said, rows = expected(opened, kinds), opened.project.rows
     said |= {"delta": opened.project.delta, "places": places_of(visit.opened)}
     said |= {"views": [_view_row(visit, each, rows) for each in said["views"]]}
     plan = said["plan"] or {"budgets": ()}
     said |= {"budgets_of_plan": [_budget_row(visit, each) for each in plan["budgets"]]}
-    return said | ({"why_not": why_not} if why_not else {})
+    said |= {"lacks": error if isinstance(error, ProjectError) else None}
+    return said | ({"why_not": str(error)} if error and not said["lacks"] else {})
 
 
 def _budget_row(visit: Visit, said: Mapping[str, Any]) -> list[str]:
@@ -73,12 +68,9 @@ def save_budget(visit: Visit) -> str:
     creates, goes_on = visit.action == "create", visit.action == "go_on"
     said = spending_said(visit.opened, visit.answers)
     check_spending(said, is_charged=not creates)
-    names = ("rows", "epsilon", "delta", "note")
-    changed = {name: getattr(said.project, name) for name in names}
+    changed = {each: getattr(said.project, each) for each in ("rows", "epsilon", "delta", "note")}
     visit = visit.saved(**changed | ({"max_rows": 1} if visit.action == "once" else {}))
     budget = budget_made(visit.opened, visit.answers) if creates else said.project.budget
-    kinds = with_parts_said(visit.opened, visit.answers)
-    if kinds != kinds_of(visit.opened):
-        save_checked(visit.opened, content_of(visit.opened), rules_of(visit.opened), kinds=kinds)
+    save_parts(visit.opened, visit.answers)
     visit.saved(budget=budget, walked=4 if goes_on else 3)
     return "/run" if goes_on else "/budget#charged" if creates else "/budget"

@@ -619,7 +619,18 @@ def test_a_series_that_is_none_is_refused_where_it_is_typed(client, place, serie
     posted(client, "/people", action="go_on", several="no")
     sent = {"rows": "3000", "epsilon": "1", "c0-0.levels": f"A\n{series}"}
     key = key_and_version(client.get("/budget").text)
-    assert "is no series" in client.post("/budget/expected", data=key | sent).text
+    for language, words in (("en", "is no series"), ("de", "ist keine Reihe")):
+        asked = f"/budget/expected?language={language}"
+        said = unescape(client.post(asked, data=key | sent).text)
+        last = said.rpartition('<p class="bad">')[2]  # what stands at the boxes
+        assert words in last
+        assert "Ort" in last
+        assert series in last
+        assert 'href="#c0-0.levels"' in last
+        assert 'class="mark"' in said  # what does not hang on it is there all the same
+        assert "levels:" not in said
+    refused = unescape(posted(client, "/budget", action="save", **sent).text)
+    assert refused.count("ist keine Reihe") == 2
     kinds = (place / "people.studio/kinds.json").read_bytes()
     assert posted(client, "/budget", action="go_on", **sent).status_code == 422
     assert (place / "people.studio/kinds.json").read_bytes() == kinds
@@ -919,7 +930,31 @@ def test_step_four_says_when_a_learnt_column_ends_as_one_word(client):
     assert "No level is frequent enough to be learnt" in few
     assert 'href="#c0-0.levels"' in few
     many = client.post("/budget/expected", data=key | {"rows": "90000", "epsilon": "1"}).text
-    assert re.search(r"more than about \d+ equally frequent levels", many)
+    rows = [
+        re.search(r"What stands in fewer than about (\d+) rows becomes “other”", page)
+        for page in (many, client.post("/budget/expected", data=key | CLOSE).text)
+    ]
+    assert all(rows)
+    assert int(rows[0][1]) > int(rows[1][1]) > 1
+
+
+CLOSE = {"rows": "90000", "epsilon": "10"}
+"""Of a larger budget fewer rows of a level are enough."""
+
+
+def test_step_four_leaves_a_column_out_by_a_click(client, place):
+    """Whatever was typed of it, which nobody has to take back first."""
+    declared(client, **{"c0-0.levels": ""})
+    posted(client, "/people", action="go_on", several="no")
+    page = client.get("/budget").text
+    assert '<button name="c0-0.kind" value="ignore">' in page
+    typed = {"rows": "3000", "epsilon": "1", "c0-0.levels": "01000 ... 99999"}
+    sent = typed | {"c0-0.kind": "ignore"}
+    assert posted(client, "/budget", action="", **sent).headers["location"] == "/budget"
+    assert kinds_in(place)["Ort"] == "ignore"
+    later = client.get("/budget").text
+    assert 'id="c0-0.levels"' not in later
+    assert 'href="#c0-0.levels"' not in later
 
 
 def in_order(client, **more):
@@ -1137,6 +1172,34 @@ def test_what_is_not_to_be_trusted_is_said_where_a_table_is_taken_away(client, p
     assert "All runs of this project so far: epsilon 3 at most." in client.get("/take").text
     for page in ("/look", "/take"):
         assert "Not to be trusted" not in client.get(page).text
+
+
+LOOSE_PAIRS = {
+    "kept": ({"error": 0.049, "stddev": 0.002}, False),
+    "off": ({"error": 0.05, "stddev": 0.002}, True),
+    "hidden": ({"error": 0.0, "stddev": 0.07}, True),
+}
+
+
+@pytest.mark.parametrize("pairs", [*LOOSE_PAIRS])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_rows_whose_values_do_not_fit_are_not_to_be_trusted(client, place, pairs, language):
+    """Naming some columns alone reads as if all else might be."""
+    budgeted(client)
+    measured, is_loose = LOOSE_PAIRS[pairs]
+    beyond = "column 'Alter': its bounds are uncertain: about 41 % of its records may lie beyond"
+    quality = {"columns": {"error": 0.01, "stddev": 0.001}, "pairs": measured}
+    for number, cautions in enumerate([[beyond], []], start=1):
+        made_run(place, number, cautions=cautions, quality=quality)
+        client = studio_client(place)[0]
+        for page in ("/run", "/look", "/take"):
+            text = " ".join(unescape(client.get(f"{page}?language={language}").text).split())
+            row = {"en": "what stands together in one row", "de": "was in einer Zeile steht"}
+            assert (row[language] in text) == is_loose, page
+            if cautions and page != "/run":
+                joined = "<bdi>Alter</bdi>;" if is_loose else "<bdi>Alter</bdi></p>"
+                assert joined in text
+            assert cautions or "/run#cautions" not in text
 
 
 def test_a_caution_that_may_come_of_a_wrong_kind_leads_to_the_kind_as_well(client, place):
