@@ -1,5 +1,6 @@
 """The studio as tests drive it: its application without a server, and a server with a browser."""
 
+import json
 import random
 import re
 import subprocess
@@ -140,6 +141,8 @@ class Person:
         """The first element of a selector, with all opened that it is folded away in."""
         from selenium.webdriver.common.by import By
 
+        # What comes with an answer of the server may be a moment away.
+        self.until(f"document.querySelector({json.dumps(selector)})", 20)
         found = self.browser.driver.find_element(By.CSS_SELECTOR, selector)
         script = "for (let e = arguments[0]; e; e = e.parentElement) if (e.open === false) e.open = true;"
         script += "arguments[0].scrollIntoView({block: 'center'});"

@@ -165,7 +165,7 @@ def test_a_messy_export_becomes_a_publication_and_no_page_hinders_anybody(
     learnt = "document.querySelector('.expected a[href=\"#c0-12.levels\"]')"
     browser.run(f"{learnt}.click()")  # what the budget would not learn is said here
     person.until("document.activeElement.id === 'c0-12.levels'")
-    person.fill("c0-12.levels", "S72.0")
+    person.fill("c0-12.levels", "S72.0\nI10\nE11.9\nJ18.9\nK35\nO80")
     person.until(f"!{learnt}")
     browser.run("document.querySelector('.walk [href=\"/people\"]').click()")
     person.until("location.pathname === '/people'")  # and saved by leaving for another step
