@@ -12,7 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.inference.gaussian_pairs import CORRELATIONS, cut_gaussians, normal_scores
+from synthdp.inference.gaussian_pairs import (
+    CORRELATIONS,
+    PARTS,
+    cut_gaussians,
+    normal_scores,
+    scores_inside,
+)
 from synthdp.schema.axes.axis import Axis, CodeColumn
 from synthdp.schema.words.grid_intervals import Ints
 
@@ -25,8 +31,6 @@ PILOT_ROWS, PILOT_VALUES = 1 << 15, 1 << 22
 
 STRAYING = (0.0, 0.01, 0.03, 0.1, 0.3)
 """Parts of the rows that follow no correlation, as noise has put them in the tables: these are tried."""
-PARTS = 6
-"""Parts of a bin by which it is reckoned how wide it is."""
 FAINT = 0.15
 """Correlation inside of bins, in their mean, below which values stay as they are."""
 ROUNDS = 2
@@ -168,9 +172,6 @@ def _normal_ranks(points: Ints) -> Floats:
 
 def _spreads_inside(counts: Ints) -> Floats:
     """Standard deviations of a Gaussian inside of bins with so many rows."""
-    shares = counts / counts.sum()
-    inside = (np.arange(PARTS) + 0.5) / PARTS
-    places = (np.cumsum(shares) - shares)[:, None] + shares[:, None] * inside
-    # The mean of equal parts lacks what lies within a part.
+    # The spread of equal parts lacks what lies within a part.
     factor = np.sqrt(PARTS**2 / (PARTS**2 - 1))
-    return np.asarray(normal_scores(places).std(axis=1) * factor)
+    return np.asarray(scores_inside(counts / counts.sum()).std(axis=1) * factor)

@@ -32,7 +32,7 @@ from synthdp.inference.regions.region_tables import RegionTables, region_tree
 from synthdp.inference.rows.constraint_repair import RowRules
 from synthdp.inference.rows.partial_records import complete_possibly, drawn_inside
 from synthdp.inference.rows.record_moves import RecordMoves, Records
-from synthdp.inference.rows.wanted_tables import WantedTables
+from synthdp.inference.rows.wanted_tables import WantedTables, few_pairs
 from synthdp.inference.saving import constraints_from_state, constraints_to_state, tables_from_state
 from synthdp.inference.shrinkage import raked
 from synthdp.inference.trees.junction_tree import JunctionTree
@@ -44,10 +44,6 @@ _RAKING_TOLERANCE, _MAX_RAKING = 1e-7, 30
 _POOL_ROWS = (10_000, 200_000)
 """Bounds on the rows that conditional draws look through: the fewest show slices of 1/500; more
 take long to move.
-"""
-_MAX_PAIRS, _MAX_PAIR_CELLS = 256, 1 << 20
-"""Rows are moved towards what the model says of pairs that were not measured, too, unless there are
-more: each takes time for each row.
 """
 _FEWEST_MOVED = 500
 """Fewer rows are some of so many: moved by themselves they would all take the levels that are
@@ -297,13 +293,12 @@ class PseudoMarginalModel(Model):
 
     def _unmeasured_pairs(self) -> dict[Clique, Array]:
         """Tables of the pairs that are in no region, each summing to 1, if they are few enough."""
-        pairs = [
+        unknown = [
             pair
             for pair in combinations(self.domain.attributes, 2)
             if self._regions.home(pair) is None
         ]
-        if len(pairs) > _MAX_PAIRS or sum(map(self.domain.size, pairs)) > _MAX_PAIR_CELLS:
-            return {}
+        pairs = few_pairs(self.domain, unknown)
         with suppress(ModelTooLargeError):  # a table on the way there is: chance blurs the pairs
             factors = self.marginals(pairs)
             return {

@@ -62,6 +62,12 @@ is twice as far off.
 """
 
 
+_MAX_PAIRS, _MAX_PAIR_CELLS = 256, 1 << 20
+"""Rows are moved towards what a model says of pairs that were not measured, too, unless there are more:
+each takes time for each row.
+"""
+
+
 @final
 class WantedTables:
     """What the marginals of some records should be, and which values records may have.
@@ -196,6 +202,12 @@ class WantedTables:
         squares = (gaps / DOUBTED) ** 2 + n_rows
         weights = (self._trends.weights / np.sqrt(squares)).astype(np.float32)
         return self._trends._replace(weights=weights, gaps=gaps / n_parts)
+
+
+def few_pairs(domain: Domain, pairs: Sequence[Clique]) -> Sequence[Clique]:
+    """Pairs that were not measured, if they are few enough to move rows towards them, else none."""
+    is_few = len(pairs) <= _MAX_PAIRS and sum(map(domain.size, pairs)) <= _MAX_PAIR_CELLS
+    return pairs if is_few else ()
 
 
 def strong_pairs(pairs: Mapping[Clique, Array]) -> dict[Clique, tuple[float, Array]]:

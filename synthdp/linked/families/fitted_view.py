@@ -25,7 +25,7 @@ from synthdp.inference.arrays import CodeColumn, cell_counts
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.inference.rows.wanted_tables import WantedTables
+from synthdp.inference.rows.wanted_tables import WantedTables, few_pairs
 from synthdp.inference.shrinkage import raked
 from synthdp.linked.families.chain_places import ChainPlaces
 from synthdp.linked.families.child_numbers import SeenNumbers
@@ -42,9 +42,6 @@ Group = tuple[NDArray[np.intp], LevelMasks]
 
 MAX_CELLS = 2**20
 """Larger marginals are not matched."""
-
-MAX_PAIRS = 256
-"""More pairs that were not measured are left to chance, for the time that they take."""
 
 _FEWEST_MOVED = 1000
 """Fewer rows are drawn and moved in several copies, of which one is kept: moved by themselves they
@@ -362,9 +359,7 @@ class FittedView:
             for pair in combinations(names, 2)
             if own.intersection(pair) and not any({*pair} <= {*clique} for clique in self._tables)
         ]
-        if len(pairs) > MAX_PAIRS or sum(map(domain.size, pairs)) > MAX_CELLS:
-            return {}
-        return self._expected(pairs)
+        return self._expected(few_pairs(domain, pairs))
 
     def _expected(self, cliques: Iterable[Clique]) -> dict[Clique, FloatArray]:
         """Expected rows of marginals that are not too large, by position if that is modelled (the last
