@@ -97,14 +97,21 @@ def doubt_of_bounds(
     drawn = _drawn(after, overshoot, edges, counts)
     is_probable = min(overshoot.probability, drawn.probability) > PROBABLE_TWICE
     if beyond is not None:
-        # What was counted there needs no guess. Each end by itself: clipping moves the records that
-        # are beyond it to its outermost bin, and no others.
+        # What was counted there needs no guess.
         total = max(float(after.density.mass.sum()), 1.0)
-        surely = max(beyond.below, beyond.above) - SURELY * beyond.stddev
-        left_out = sum(beyond.clear(SURELY)) / total if surely > LEFT_OUT * total else 0.0
+        left_out = sum(beyond.clear(SURELY)) / total if cuts_off_many(beyond, total) else 0.0
         return BoundsDoubt(is_probable or left_out > LEFT_OUT, left_out)
     leaves_out_many = overshoot.leaves_out_many or after.leaves_out_many
     return BoundsDoubt(is_probable or leaves_out_many, max(overshoot.left_out, after.left_out))
+
+
+def cuts_off_many(beyond: BeyondCount, total: float) -> bool:
+    """Whether bounds surely cut off so many of all records that they are worth a word.
+
+    Each end by itself: clipping moves the records that are beyond it to its outermost bin, and no
+    others.
+    """
+    return max(beyond.below, beyond.above) - SURELY * beyond.stddev > LEFT_OUT * total
 
 
 def _drawn(

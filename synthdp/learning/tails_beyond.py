@@ -1,8 +1,8 @@
 """Values beyond bounds that were learnt: bounds lie where noise hides what is further out, and how
 many records are there is counted with the columns. They are drawn from a tail.
 
-Which values they have nobody knows, so that this is for few records: bounds that may cut off more
-than a tenth are cautioned, and clip. A tail goes on as the records before it do, evenly or thinning
+Which values they have nobody knows, so that this is for few records: an end that may cut off more
+than a tenth is cautioned, and such bounds clip. A tail goes on as the records before it do, evenly or thinning
 out to a half again and again (exponential), and ends early. The outermost bins reach further, and
 codes stay as they are. Nothing is asked for it: post-processing only.
 """
@@ -20,8 +20,7 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.learning.bins import rounded
 from synthdp.learning.cells.density import Density
 from synthdp.learning.filling import CLEAR, UnreadCount
-from synthdp.learning.overshoot import LEFT_OUT
-from synthdp.learning.settling import SURELY
+from synthdp.learning.settling import cuts_off_many
 from synthdp.learning.unused_levels import bins_told_apart, empty_ends
 from synthdp.schema.columns.binned import BinnedColumn
 from synthdp.schema.open_column import OpenColumn
@@ -80,8 +79,8 @@ def with_tails(
             continue
         if counted is None or counted.beyond is None or not schema[name].has_bins:
             continue
-        # Bounds that cut off more are in doubt, and said to be: so many are no tail.
-        if sum(counted.beyond.clear(SURELY)) > LEFT_OUT * counted.total:
+        # Such bounds are in doubt, and said to be: so many records are no tail.
+        if cuts_off_many(counted.beyond, counted.total):
             continue
         axis = cast(BinnedColumn, schema[name])
         counts, variances = bins_told_apart(name, axis.n_levels, measurements)

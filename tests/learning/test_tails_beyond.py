@@ -94,13 +94,24 @@ def test_bounds_stay_where_nothing_is_known_or_something_hangs_on_them(reason):
     rule = {"synthdp": {"constraints": [{"check": "x <= 59"}]}} if reason == "rule" else None
     declared = {"minimum": 20, "maximum": 59} if reason == "declared" else None
     opened, schema = learnt("integer", declared, rule)
-    far = {"noise": 3 * NOISE, "too many": 450.0}.get(reason, 300.0)
+    far = {"noise": 3 * NOISE, "too many": 900.0}.get(reason, 300.0)
     measured, unread = told([1900, 5000, 1900], far, far)
     if reason == "not counted":
         unread = {"x": UnreadCount(0.0, NOISE, 8800.0)}
     if reason == "bins merged":
         measured = []
     assert with_tails(opened, schema, measured, unread) is schema
+
+
+def test_two_ends_that_no_caution_names_both_have_tails():
+    """Together they hold a fifth of the records, and neither holds so many that it is cautioned."""
+    opened, schema = learnt("integer")
+    wider = with_tails(opened, schema, *told([1900, 5000, 1900], 870.0, 870.0))
+    low, high = wider["x"].bounds
+    assert low < 20
+    assert high > 59
+    everything = np.concatenate([drawn(wider, 0), drawn(wider, 2)]).astype(int)
+    assert ((everything < 20) | (everything > 59)).mean() == pytest.approx(870 / 1900, abs=0.03)
 
 
 def test_a_declared_bound_is_never_passed():
