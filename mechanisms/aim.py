@@ -56,8 +56,10 @@ class AIM(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        domain, ledger = table.domain, table.ledger
-        budget, share = ledger.remaining, Fraction(self.selection_share)
+        domain = table.domain
+        ledger = table.ledger
+        budget = ledger.remaining
+        share = Fraction(self.selection_share)
         # T = 16 d rounds in the paper, all of equal cost until the model has learnt what rounds of
         # that cost can show.
         rho = budget / (self.rounds_per_attribute * len(domain))
@@ -66,7 +68,8 @@ class AIM(Mechanism):
         fit = task.rough_fit(domain)
         growth = TreeGrowth(domain, (constraint.clique for constraint in task.constraints))
         candidates = task.workload.downward_closure()
-        model, is_last = fit(table.released), False
+        model = fit(table.released)
+        is_last = False
         while not is_last:
             task.report(
                 "selecting and measuring", round(100 * float(1 - ledger.remaining / budget)), 100

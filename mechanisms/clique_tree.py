@@ -85,7 +85,8 @@ class CliqueTree(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        domain, budget = table.domain, table.ledger.remaining
+        domain = table.domain
+        budget = table.ledger.remaining
         pairs = [
             pair for pair in all_k_way(domain.attributes, 2) if domain.size(pair) <= self.max_cells
         ]
@@ -137,10 +138,8 @@ class CliqueTree(Mechanism):
             *(triple for triple in triples if domain.size(triple) <= self.max_cells),
         ]
         scores = release_errors(table, candidates, independent_counts(table, candidates), rho=rho)
-        weights, unit = (
-            workload.relative_weights(candidates),
-            L1_OF_NOISE * sqrt(table.ledger.unit.marginal_l2_squared),
-        )
+        weights = workload.relative_weights(candidates)
+        unit = L1_OF_NOISE * sqrt(table.ledger.unit.marginal_l2_squared)
         return {
             c: Demand(
                 weight=weights[c],
@@ -161,7 +160,10 @@ class CliqueTree(Mechanism):
         domain = growth.domain
         # Wide tables have more pairs to hold, and rules may need more than the limit.
         limit = max(self.max_cells * max(comb(len(domain), 2) / 100, 1.0), growth.n_cells())
-        covered, chosen, price, shares = set[Clique](), dict[Clique, Demand](), 0.0, np.zeros(0)
+        covered = set[Clique]()
+        chosen = dict[Clique, Demand]()
+        price = 0.0
+        shares = np.zeros(0)
         n_refused = 0
         for clique in sorted(
             demands, key=lambda c: -demands[c].first_return / domain.size(c) ** penalty

@@ -45,7 +45,8 @@ class Gaussian(Mechanism):
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         self.check(table.domain, task.workload)
-        domain, budget = table.domain, table.ledger.remaining
+        domain = table.domain
+        budget = table.ledger.remaining
         weights = dict(task.workload.weights)
         # A column that no marginal holds would be drawn evenly over its levels, which is worse than
         # noise.

@@ -51,7 +51,8 @@ class GEM(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        domain, ledger = table.domain, table.ledger
+        domain = table.domain
+        ledger = table.ledger
         # With few columns there are few marginals worth a round. Each round is a fit and scores all
         # candidates, which grow with the square of the columns: so their number has an end.
         n_varying = len(domain.varying(domain.attributes))

@@ -62,7 +62,8 @@ class MST(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        attributes, budget = table.domain.attributes, table.ledger.remaining
+        attributes = table.domain.attributes
+        budget = table.ledger.remaining
         candidates = [
             pair for pair in all_k_way(attributes, 2) if table.domain.size(pair) <= MAX_CELLS
         ]
@@ -116,7 +117,8 @@ class MST(Mechanism):
             a, b = table.select(joining, score=score, rho=rho / n_edges)
             tree.append((a, b))
             # Few columns, so components are relabelled rather than kept as a forest of pointers.
-            old, new = component[b], component[a]
+            old = component[b]
+            new = component[a]
             component = {name: new if root == old else root for name, root in component.items()}
         return tree
 

@@ -49,7 +49,8 @@ class MWEM(Mechanism):
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
         self.check(table.domain, task.workload)
-        ledger, rounds = table.ledger, self.rounds or len(table.domain)
+        ledger = table.ledger
+        rounds = self.rounds or len(table.domain)
         fit = task.rough_fit(table.domain, reports=False)
         # The paper knows the number of records. Here it is private, so it is measured first: the
         # marginal of no columns.

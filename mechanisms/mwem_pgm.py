@@ -45,7 +45,8 @@ class MWEMPGM(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        domain, ledger = table.domain, table.ledger
+        domain = table.domain
+        ledger = table.ledger
         rounds = self.rounds or len(domain)
         growth = TreeGrowth(domain, (constraint.clique for constraint in task.constraints))
         fit = task.rough_fit(domain, reports=False)

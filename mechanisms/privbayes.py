@@ -70,15 +70,14 @@ class PrivBayes(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        domain, ledger = table.domain, table.ledger
+        domain = table.domain
+        ledger = table.ledger
         most = len(domain) - 1
         measure_columns(table, task.engine, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = task.rough_fit(domain, reports=False)
         model = fit(table.released)
-        growth, placed = (
-            TreeGrowth(domain, (rule.clique for rule in task.constraints)),
-            frozenset[str](),
-        )
+        growth = TreeGrowth(domain, (rule.clique for rule in task.constraints))
+        placed = frozenset[str]()
         for done in range(most):
             task.report("choosing and measuring", round(100 * done / most), 100)
             rho = ledger.remaining / (most - done)
@@ -101,7 +100,8 @@ class PrivBayes(Mechanism):
                 rho=for_selection,
             )
             table.measure(family, rho=rho - for_selection)
-            growth, placed = growth.with_clique(family), placed.union(family)
+            growth = growth.with_clique(family)
+            placed = placed.union(family)
             model = fit(table.released, warm_start=model)
         if len(placed) < len(domain):
             measure_columns(table, task.engine, rho=ledger.remaining)
@@ -112,7 +112,8 @@ class PrivBayes(Mechanism):
         sizes = dict(zip(domain.attributes, domain.shape, strict=True))
         if not placed:
             return [(a, b) for a, b in combinations(sizes, 2) if sizes[a] * sizes[b] <= max_cells]
-        earlier, children = [n for n in sizes if n in placed], [n for n in sizes if n not in placed]
+        earlier = [n for n in sizes if n in placed]
+        children = [n for n in sizes if n not in placed]
         families: list[Clique] = []
         for degree in range(1, self.degree + 1):
             if (

@@ -83,13 +83,14 @@ class PrivMRF(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        domain, ledger, budget = table.domain, table.ledger, table.ledger.remaining
-        planned, scoring = (
-            int(self.refined_per_column * len(domain)),
-            budget * Fraction(self.scoring_share),
-        )
+        domain = table.domain
+        ledger = table.ledger
+        budget = table.ledger.remaining
+        planned = int(self.refined_per_column * len(domain))
+        scoring = budget * Fraction(self.scoring_share)
         cliques, dependences = self._graph(table, task)
-        rest, limits = ledger.remaining - scoring, {"max_attributes": self.max_attributes}
+        rest = ledger.remaining - scoring
+        limits = {"max_attributes": self.max_attributes}
         useful = self._useful_cells(table, rest / (len(domain) + planned))
         # How many marginals there are decides what each costs, and what each costs decides which
         # are useful. So it is settled twice: first for as many as there are columns, then for those
@@ -112,7 +113,8 @@ class PrivMRF(Mechanism):
             )
             table.measure(clique, rho=rho)
         fit = task.rough_fit(domain)
-        model, rounds = fit(table.released), min(self.rounds, max(len(domain) // 2, 1), n_refined)
+        model = fit(table.released)
+        rounds = min(self.rounds, max(len(domain) // 2, 1), n_refined)
         for number in range(rounds):
             task.report(
                 "measuring marginals", round(100 * float(1 - ledger.remaining / budget)), 100
@@ -131,7 +133,8 @@ class PrivMRF(Mechanism):
         """Measure the columns, score pairs; the cliques of the graph, and how strongly pairs
         depend.
         """
-        domain, budget = table.domain, table.ledger.remaining
+        domain = table.domain
+        budget = table.ledger.remaining
         columns = task.engine.unknown((name,) for name in domain.attributes)
         shares = measurement_shares(domain, dict.fromkeys(columns, 1.0))
         for clique, share in steps(task.report, "measuring columns", shares.items()):

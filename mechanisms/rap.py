@@ -53,7 +53,8 @@ class RAP(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        domain, ledger = table.domain, table.ledger
+        domain = table.domain
+        ledger = table.ledger
         measure_columns(table, task.engine, rho=ledger.remaining * Fraction(self.one_way_share))
         fit = task.rough_fit(domain, reports=False)
         model = fit(table.released)

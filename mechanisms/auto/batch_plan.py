@@ -235,7 +235,9 @@ class BatchPlan:
             split *= budget / split.sum()
         # What the last update worked out is what the search for better cliques asks for: it is not
         # evaluated again.
-        self._precision, self._gains, self._average = precision, gains, average
+        self._precision = precision
+        self._gains = gains
+        self._average = average
         return dict(zip(shares, split.tolist(), strict=True))
 
     def _is_useful(self, clique: ResolvedClique, share: float) -> bool:

@@ -316,7 +316,8 @@ class Drifting:
         moved = self._total * (_scaled(shares, pair, wanted) - shares)
         if own:
             merging = Coarsening(own)
-            moved, shares = merging.apply(pair, moved), merging.apply(pair, shares)
+            moved = merging.apply(pair, moved)
+            shares = merging.apply(pair, shares)
         difference = now.counts - self._scale * before.counts - moved
         # Of the residual alone: columns are where they are.
         residual = difference - difference.mean(axis=0) - difference.mean(axis=1, keepdims=True)

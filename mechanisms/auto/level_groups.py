@@ -41,7 +41,8 @@ def equal_groups(shares: FloatArray, most: int) -> NDArray[np.int64] | None:
             for start, stop in pairwise(bounds)
         ]
         heaviest = int(np.argmax(weights))
-        start, stop = bounds[heaviest], bounds[heaviest + 1]
+        start = bounds[heaviest]
+        stop = bounds[heaviest + 1]
         middle = (ends[start] + ends[stop]) / 2
         # Inner ends only, so that neither half is empty.
         inside = np.abs(ends[start + 1 : stop] - middle)

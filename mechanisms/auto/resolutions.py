@@ -286,7 +286,8 @@ def _merged(
         if np.isinf(pairs[lightest]):
             break
         sums[lightest] += sums[lightest + 1]
-        sums, starts = np.delete(sums, lightest + 1), np.delete(starts, lightest + 1)
+        sums = np.delete(sums, lightest + 1)
+        starts = np.delete(starts, lightest + 1)
         stands_alone = np.delete(stands_alone, lightest + 1)
         is_wall = np.delete(is_wall, lightest)
     # Starts of groups, in numbers of the groups before: the group of a level is the last one that

@@ -74,10 +74,8 @@ def water_filled(
     >>> water_filled([1.0, 1.0, 0.01], [1.0, 1.0, 1.0], 2.0)[0].round(6).tolist()
     [1.0, 1.0, 0.0]
     """
-    first_returns, scales = (
-        np.divide(amplitudes, half_costs) / 2,
-        np.asarray(half_costs, dtype=np.float64),
-    )
+    first_returns = np.divide(amplitudes, half_costs) / 2
+    scales = np.asarray(half_costs, dtype=np.float64)
     # Water-filling: with the parts sorted by first return, those that get something are always the
     # first few. The price for every number of them is found at once by running sums, and no
     # iteration is needed.
@@ -159,7 +157,8 @@ def predicted_error(plan: Mapping[Clique, float], demands: Mapping[Clique, Deman
         return sum(demands[clique].weight * error for clique, error in left.items())
     total = 0.0
     for triple in triples:
-        demand, pairs = demands[triple], list(combinations(triple, 2))
+        demand = demands[triple]
+        pairs = list(combinations(triple, 2))
         # Released errors are noisy, so the difference may be negative; then the triple has nothing
         # beyond its pairs.
         own = sqrt(max(demand.error**2 - sum(demands[pair].error ** 2 for pair in pairs), 0.0))

@@ -76,7 +76,8 @@ def grown_attribute_graph(
     """
     # The penalty is the paper's; by cells, so that a table of many small columns is not punished
     # for having many.
-    domain, price = start.domain, size_penalty / max_cells
+    domain = start.domain
+    price = size_penalty / max_cells
     # Rules of the schema may need a larger clique than the limit: then that is the limit.
     most = max(max_cells, start.n_cells())
     widest = max(max_clique_cells, *map(domain.size, start.cliques))
@@ -90,7 +91,8 @@ def grown_attribute_graph(
         joined = {pair for clique in cliques for pair in combinations(clique, 2)}
         return sum(dependences.get(pair, 0.0) for pair in sorted(joined)) - price * graph.n_cells()
 
-    graph, value = start, worth(start)
+    graph = start
+    value = worth(start)
     # One call for all pairs: how many cells each would add is found without triangulating a graph
     # for each of them.
     added = start.n_cells_with(dependences) - start.n_cells()
@@ -112,5 +114,6 @@ def grown_attribute_graph(
         elif raised > value:
             # Made anew from its cliques, so that what the growth remembers is of the present graph
             # only.
-            graph, value = TreeGrowth(domain, grown.cliques), raised
+            graph = TreeGrowth(domain, grown.cliques)
+            value = raised
     return graph

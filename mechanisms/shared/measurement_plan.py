@@ -156,13 +156,12 @@ def wider_cliques(domain: Domain, shares: Mapping[Clique, float]) -> dict[Clique
     costs: dict[Clique, float] = {}
     for clique, share in shares.items():
         if clique in left.shares:
-            bundle, wider = None, _Bundle(clique, [clique], share, share)
+            bundle = None
+            wider = _Bundle(clique, [clique], share, share)
             # Greedy: a bundle grows while that covers more for the money, by more than rounding.
             while bundle is None or wider.gain > bundle.gain * (1 + 1e-9):
-                bundle, wider = (
-                    wider,
-                    max(left.grown(wider), key=lambda other: other.gain, default=wider),
-                )
+                bundle = wider
+                wider = max(left.grown(wider), key=lambda other: other.gain, default=wider)
             # Two bundles may grow to the same clique. The dearer demand answers the other one as
             # well.
             costs[bundle.clique] = max(bundle.cost, costs.get(bundle.clique, 0.0))
@@ -267,7 +266,8 @@ class ExpectedError:
             For each clique of ``subsets`` its share of the budget; each of the workload's is inside
             of one with some.
         """
-        subsets, known = self.subsets, self._spreads > 0
+        subsets = self.subsets
+        known = self._spreads > 0
         # Forward: shares to precisions of residuals, to variances of marginals, to the error.
         precision = subsets.summed_down(shares)
         noise = np.divide(self._spreads, precision, out=np.zeros_like(precision), where=known)

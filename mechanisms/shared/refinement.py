@@ -95,7 +95,8 @@ class Refinement:
         scoring, rho
             Cost of all scores together, and of each measurement.
         """
-        names, weights = list(self.chances), np.array(list(self.chances.values()))
+        names = list(self.chances)
+        weights = np.array(list(self.chances.values()))
         n_drawn = min(len(names), max(n_scored, n_marginals))
         drawn = self._generator.choice(
             len(names), n_drawn, replace=False, p=weights / weights.sum()

@@ -64,21 +64,27 @@ def best_guesses(
     n_learnt = n_learnt_of(len(one))
     # What the guess is chosen on is not what it is counted on: a bound on the same runs would be
     # too good.
-    learnt, rest = (one[:n_learnt], other[:n_learnt]), (one[n_learnt:], other[n_learnt:])
-    alpha, n_rest = (1 - confidence) / N_LIMITS, len(rest[0])
+    learnt = (one[:n_learnt], other[:n_learnt])
+    rest = (one[n_learnt:], other[n_learnt:])
+    alpha = (1 - confidence) / N_LIMITS
+    n_rest = len(rest[0])
     columns = _directions(*learnt)
     guesses = {}
     margin = (
         np.pi / n_learnt
     ) ** 0.5  # standard error of ndtri(q) - ndtri(p) where both are near 1/2
     for goal in ("mu", "epsilon"):
-        best, index, threshold = -np.inf, 0, 0.0
+        best = -np.inf
+        index = 0
+        threshold = 0.0
         for tried, column in enumerate(columns.T):
             proven, at = _best_threshold(learnt[0] @ column, learnt[1] @ column, goal, delta)
             # Of many statistics one is ahead by luck; leaving the best one in theory has to be
             # worth a standard error.
             if proven > best + (margin if index == 0 and tried else 0.0):
-                best, index, threshold = proven, tried, at
+                best = proven
+                index = tried
+                threshold = at
         false, true = (int((runs @ columns[:, index] > threshold).sum()) for runs in rest)
         lower, point = (
             max(float(getattr(limits(false, true, n_rest, delta=delta, alpha=doubt), goal)), 0.0)

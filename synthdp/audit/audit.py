@@ -156,7 +156,8 @@ class Audit:
                 )
         if seconds is not None and not seconds > 0:
             raise ParameterError(f"seconds is {seconds}; give a number above 0")
-        began, before = monotonic(), self._seconds
+        began = monotonic()
+        before = self._seconds
         report("playing", 0, n_runs)
         until = inf if seconds is None else (began if since is None else since) + seconds
         for batch in self._game.batches(n_runs, processes=processes, until=until):
@@ -194,7 +195,8 @@ class Audit:
     def _verdict(self, what: str, guess: Guess) -> Verdict:
         # Several limits are printed, and shall hold together with the confidence that was asked for
         # (a union bound).
-        mu, alpha = budget_mu(self._ledger), (1 - self._confidence) / N_LIMITS
+        mu = budget_mu(self._ledger)
+        alpha = (1 - self._confidence) / N_LIMITS
         best, halved = (
             float(
                 getattr(

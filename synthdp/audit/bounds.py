@@ -66,7 +66,8 @@ def limits(one: ArrayLike, other: ArrayLike, n: int, *, delta: float, alpha: flo
     ('0.38', '0.28')
     """
     # Both limits hold together but for twice alpha; each is taken against the claim's interest.
-    high, low = at_most(one, n, alpha), at_least(other, n, alpha)
+    high = at_most(one, n, alpha)
+    low = at_least(other, n, alpha)
     with np.errstate(divide="ignore"):
         mu = ndtri(low) - ndtri(high)
         ratios = [

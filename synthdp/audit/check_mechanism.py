@@ -134,7 +134,8 @@ class _Runs:
         if len(release.ledger.events) != sum(len(asked.events) for asked in recorder.asked):
             yield "something was charged that was not asked for"
         if other is not None:
-            shown, again = visible(one), visible(other)
+            shown = visible(one)
+            again = visible(other)
             for what, value in shown.items():
                 if again[what] != value:
                     yield (

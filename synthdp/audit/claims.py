@@ -75,7 +75,8 @@ def cost_excess(event: Event, unit: PrivacyUnit) -> Iterator[str]:
 
 def ledger_excess(ledger: PrivacyLedger) -> Iterator[str]:
     """In what a ledger claims more than its events and theorems give."""
-    spent, budget = float(ledger.spent), float(ledger.budget)
+    spent = float(ledger.spent)
+    budget = float(ledger.budget)
     charged = sum((event.rho for event in ledger.events), Fraction(0))
     if charged != ledger.spent:
         yield f"the ledger says that rho {spent:.6g} is spent, its events cost {float(charged):.6g}"

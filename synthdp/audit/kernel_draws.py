@@ -43,10 +43,8 @@ def draw_excess() -> Iterator[str]:
             yield f"the noise of a marginal has {ratio:.2f} times the scale that its event says"
         if noise.std() == 0 or largest_correlation(noise) > _TOLERANCE:
             yield "cells of a marginal share their noise"
-    table, score = (
-        _table((2, 2)),
-        MarginalL1Error({("x0",): np.array([0.0, 3.0]), ("x1",): np.array([0.0, 1.0])}),
-    )
+    table = _table((2, 2))
+    score = MarginalL1Error({("x0",): np.array([0.0, 3.0]), ("x1",): np.array([0.0, 1.0])})
     chosen = [
         table.select([("x0",), ("x1",)], score=score, rho=Fraction(1, 8))
         for _ in range(N_SELECTIONS)

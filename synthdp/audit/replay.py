@@ -89,7 +89,8 @@ class Replayer(Recorder):
 
     def answer(self, question: Question[Any], kernel: Any, sources: Sequence[Any]) -> Any:
         """What the earlier run was answered, as long as the same is asked."""
-        number, own = len(self.asked), super().answer(question, kernel, sources)
+        number = len(self.asked)
+        own = super().answer(question, kernel, sources)
         is_same = (
             number < len(self._recorded) and self._recorded[number].question.key == question.key
         )

@@ -66,8 +66,11 @@ def _read(text: str) -> _Caution | None:
     of_column = _OF_A_COLUMN.fullmatch(text)
     if of_column is None:
         return None
-    name, sentence = of_column["name"], of_column["said"]
-    words, numbers, end = [], [], 0
+    name = of_column["name"]
+    sentence = of_column["said"]
+    words = []
+    numbers = []
+    end = 0
     for part in _PARTS.finditer(sentence):
         if part["number"] or part["quoted"] == name:
             words.append(sentence[end : part.start()])
@@ -89,7 +92,8 @@ def _line(alike: Sequence[_Caution]) -> str:
 
 
 def _range(numbers: Sequence[str]) -> str:
-    least, most = min(numbers, key=float), max(numbers, key=float)
+    least = min(numbers, key=float)
+    most = max(numbers, key=float)
     return least if least == most else f"{least} to {most}"
 
 

@@ -38,7 +38,9 @@ class NotebookLine:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._stage, self._shown_at, self._width = "", -_SECONDS_BETWEEN_LINES, 0
+        self._stage = ""
+        self._shown_at = -_SECONDS_BETWEEN_LINES
+        self._width = 0
 
     def __call__(self, stage: str, done: int, most: int) -> None:
         """Show a stage and how many of its steps are done; a stream that is closed ends no run."""

@@ -230,7 +230,9 @@ class Workload:
         """
         given = JsonValue(content, "workload", error=ParameterError)
         given.check_keys(("k", "target", "max_cells", "marginals"))
-        k, most, marginals = given["k"], given["max_cells"], given["marginals"]
+        k = given["k"]
+        most = given["max_cells"]
+        marginals = given["marginals"]
         if k.is_given == marginals.is_given:
             raise ParameterError("workload: give either k or marginals")
         _check_takes(target, lists=marginals.is_given, own=content.get("target"))

@@ -103,7 +103,8 @@ def row_keys(
     Where the clique has fewer than 2^63 cells, they are those of `cell_numbers`, which see for the
     parameters.
     """
-    keys, n_keys = np.zeros(n_rows, dtype=np.uint64), 1
+    keys = np.zeros(n_rows, dtype=np.uint64)
+    n_keys = 1
     for name, column in zip(clique, columns, strict=True):
         size = domain[name]
         if n_keys * size > MAX_KEYS:
@@ -111,7 +112,8 @@ def row_keys(
             # There are never more distinct keys than rows, so any number of attributes fits into 64
             # bits.
             used, positions = np.unique(keys, return_inverse=True)
-            keys, n_keys = positions.astype(np.uint64), len(used)
+            keys = positions.astype(np.uint64)
+            n_keys = len(used)
         keys = keys * np.uint64(size) + column.astype(np.uint64)
         n_keys *= size
     return keys, n_keys

@@ -196,7 +196,8 @@ def checked_problem(problem: FitProblem, *, takes_merged: bool = False) -> FitPr
         Unless there are measurements, all fit, and no levels are merged if the engine minds. Scales
         of noise may be up to `MAX_RATIO` apart, those of totals further.
     """
-    domain, measurements = problem.domain, problem.measurements
+    domain = problem.domain
+    measurements = problem.measurements
     if len(domain) == 0:
         raise ParameterError("domain: it has no attributes; give at least one")
     if not measurements:

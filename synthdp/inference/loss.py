@@ -80,12 +80,10 @@ class MarginalLoss:
         loss for certain.
         """
         other = copy(self)
-        other._noisy, other.weights, other.of_repeats, other._rest = (
-            target,
-            1.0 / variance,
-            0.0,
-            rest,
-        )
+        other._noisy = target
+        other.weights = 1.0 / variance
+        other.of_repeats = 0.0
+        other._rest = rest
         # Where weights are loosened a loss of the same size says less.
         other.negligible *= float(np.min(other.weights / self.weights, initial=1.0))
         return other

@@ -71,7 +71,9 @@ def _agree(
     answers: dict[Clique, Array], part: Clique, tables: Sequence[_Noisy], total: float
 ) -> None:
     """Replace the interaction of some attributes by its weighted mean in all their tables."""
-    own, places, weights = [], [], []
+    own = []
+    places = []
+    weights = []
     for clique, values, variance in tables:
         summed = tuple(axis for axis, name in enumerate(clique) if name not in part)
         interaction = np.asarray(values.sum(axis=summed))

@@ -77,7 +77,8 @@ def one_way_counts(
     unknown
         What a level counts where no measurement shows the attribute.
     """
-    counts, precision = np.zeros(size), np.zeros(size)
+    counts = np.zeros(size)
+    precision = np.zeros(size)
     for measurement in measurements:
         if name in measurement.clique:
             summed = tuple(axis for axis, other in enumerate(measurement.clique) if other != name)
@@ -189,10 +190,13 @@ def deviation(counts: Array, variance: Array, prior: Array) -> Deviation:
     possible = prior > 0
     noise = np.where(possible, variance, 0.0)
     apart = np.where(possible, counts - prior, 0.0)
-    total, mean = float(prior.sum()), float(apart.mean())
+    total = float(prior.sum())
+    mean = float(apart.mean())
     # Centred along each axis: what columns are off by, which are known better from elsewhere, is no
     # sign of dependence.
-    own, taken, freedom = apart - mean, np.ones_like(prior), prior.size - 1
+    own = apart - mean
+    taken = np.ones_like(prior)
+    freedom = prior.size - 1
     for axis, size in enumerate(prior.shape):
         others = tuple(other for other in range(prior.ndim) if other != axis)
         own -= apart.mean(axis=others, keepdims=True) - mean

@@ -78,7 +78,8 @@ def widened(message: Array, shape: tuple[int, ...]) -> Array:
         own not in (1, size) for own, size in zip(message.shape, shape, strict=True)
     ):
         return message
-    run, axis = 1, len(shape)
+    run = 1
+    axis = len(shape)
     while axis > 0 and run < _LONG:
         axis -= 1
         run *= shape[axis]

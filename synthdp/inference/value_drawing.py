@@ -89,7 +89,8 @@ def draw_by_group(
     # Groups are drawn in chunks that stay in a cache, so memory does not grow with the table.
     step = max(_CHUNK_CELLS // n_values, 1)
     for first in range(0, starts.size, step):
-        start, end = starts[first : first + step], ends[first : first + step]
+        start = starts[first : first + step]
+        end = ends[first : first + step]
         counts = draw(_reachable(weights(rows[start])), end - start, generator=generator)
         # Each value as often as it was counted, group after group: no number of a row is drawn.
         drawn[start[0] : end[-1]] = np.repeat(np.tile(levels, start.size), counts.ravel())
@@ -107,7 +108,8 @@ def _shuffled(
     quicker than to permute and then to sort by group. Rows that are alike in their random bits stay
     in order.
     """
-    row_bits, group_bits = groups.size.bit_length(), n_groups.bit_length()
+    row_bits = groups.size.bit_length()
+    group_bits = n_groups.bit_length()
     # Many rows or groups leave too few random bits: then a permutation and a stable sort, which
     # take longer.
     if 2 * row_bits + _SPARE_BITS + group_bits > 64:

@@ -43,7 +43,8 @@ def quantile_edges(density: Density, most: int, min_mass: float) -> NDArray[np.i
 def _edges(density: Density, most: int, min_mass: float) -> list[int]:
     """Edges of bins with an even share of the records, and of heavy points."""
     share, heavy = _share(density, most, min_mass)
-    edges, held = [int(density.starts[0])], 0.0
+    edges = [int(density.starts[0])]
+    held = 0.0
     pieces = zip(
         density.starts[:-1].tolist(), density.starts[1:].tolist(), density.mass, heavy, strict=True
     )
@@ -53,12 +54,14 @@ def _edges(density: Density, most: int, min_mass: float) -> list[int]:
             edges += [start, stop]
             held = 0.0
             continue
-        cursor, left = start, float(mass)
+        cursor = start
+        left = float(mass)
         # By a little more than rounding, or a bin of next to nothing would be cut off at the end.
         while share > 0 and held + left >= share * (1 + 1e-9):
             step = min(max(round((share - held) / left * (stop - cursor)), 1), stop - cursor)
             left -= left * step / (stop - cursor)
-            cursor, held = cursor + step, 0.0
+            cursor = cursor + step
+            held = 0.0
             edges.append(cursor)
             if cursor == stop:
                 left = 0.0
@@ -130,7 +133,8 @@ def learnt_bins(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) ->
     edges
         First grid points of the bins, then the end; shape ``(n_bins + 1,)``.
     """
-    first, stop = int(edges[0]), int(edges[-1])
+    first = int(edges[0])
+    stop = int(edges[-1])
     if stop - first == 1:
         (value,) = axis.values([first])
         if axis.has_bounds:

@@ -98,10 +98,8 @@ def column_budgets(
     budgets = []
     for column in schema.open_columns:
         part = rho * weights[column.name] / total
-        for_decimals, for_heaping = (
-            part * _share_of_decimals(column),
-            part * _share_of_heaping(column),
-        )
+        for_decimals = part * _share_of_decimals(column)
+        for_heaping = part * _share_of_heaping(column)
         for_reading = part * READING if _asks_reading(column) else Fraction(0)
         budgets.append(
             ColumnBudget(

@@ -75,10 +75,8 @@ class ColumnHistogram:
         """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""
         # At the ends of the axis "below" and "above" are cells of their own by the kernel's
         # convention; they are put back as the outermost cells.
-        to_the_first, to_the_last = (
-            starts[0] == axis.coarse_edges[0],
-            starts[-1] == axis.coarse_edges[-1],
-        )
+        to_the_first = starts[0] == axis.coarse_edges[0]
+        to_the_last = starts[-1] == axis.coarse_edges[-1]
         if axis.has_bounds and to_the_first and to_the_last:
             return cls._between_bounds(values, axis.grid, starts, rho)
         # One question a cell: an end that is asked for apart would bring noise of its own into the
@@ -87,15 +85,20 @@ class ColumnHistogram:
         has_infinite = axis.grid.has_infinite
         starts_asked = np.append(asked, INFINITE) if has_infinite else asked
         histogram = values.histogram(axis.grid, starts_asked, rho=rho)
-        counts, below, above, infinite = histogram.counts, histogram.below, 0.0, 0.0
+        counts = histogram.counts
+        below = histogram.below
+        above = 0.0
+        infinite = 0.0
         if has_infinite:
             counts, infinite = counts[:-1], float(counts[-1])
             if not asked.size:  # the cell before that of infinite ones is all others
-                counts, below = np.array([below]), 0.0
+                counts = np.array([below])
+                below = 0.0
         if not to_the_last:
             counts, above = counts[:-1], float(counts[-1])
         if to_the_first and asked.size:
-            counts, below = np.insert(counts, 0, below), 0.0
+            counts = np.insert(counts, 0, below)
+            below = 0.0
         return cls(starts, counts, histogram.stddev, histogram.missing, below, above, infinite)
 
     @classmethod
@@ -109,14 +112,17 @@ class ColumnHistogram:
         """
         asked = np.append(starts, INFINITE) if grid.has_infinite else starts
         histogram = values.histogram(grid, asked, rho=rho)
-        counts, below, infinite = histogram.counts, histogram.below, 0.0
+        counts = histogram.counts
+        below = histogram.below
+        infinite = 0.0
         if grid.has_infinite:
             counts, infinite = counts[:-1], float(counts[-1])
         counts, above = counts[:-1].copy(), float(counts[-1])
         for cell, beyond in ((0, below), (-1, above)):
             counts[cell] += beyond if beyond > BEYOND * histogram.stddev else 0.0
         clipped = below + above
-        stddev, missing = histogram.stddev, histogram.missing
+        stddev = histogram.stddev
+        missing = histogram.missing
         return cls(starts, counts, stddev, missing, 0.0, 0.0, infinite, clipped)
 
     def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
@@ -175,7 +181,8 @@ class ColumnHistogram:
             (self.above, stop > self.starts[-1]),
         ):
             if is_there:
-                count, variance = count + beyond, variance + self.stddev**2 + beyond**2
+                count = count + beyond
+                variance = variance + self.stddev**2 + beyond**2
         return Counted(count, variance)
 
     def between(self, first: int, stop: int) -> "ColumnHistogram":
@@ -208,7 +215,8 @@ class ColumnHistogram:
         )
         # Most columns of numbers have one sign; dates have no zero of their own.
         if not axis.is_calendar:  # a probable tail does not reach over 0
-            first, last = max(first, min(plain[0], zero)), min(last, max(plain[1], zero))
+            first = max(first, min(plain[0], zero))
+            last = min(last, max(plain[1], zero))
             if 0 <= self.starts[first] <= SINGLE:  # single values hold few records each
                 first = zero
         return first, last
@@ -234,10 +242,8 @@ class ColumnHistogram:
         least = max(BEYOND * closer.stddev, BEYOND_SHARE * float(closer.counts.sum()))
         width = int(closer.starts[-1] - closer.starts[0])
         zero = int(self.cells_of(np.zeros(1, dtype=np.int64))[0])
-        down, up = (
-            self.starts[first] - self.starts[: first + 1][::-1],
-            self.starts[stop:] - self.starts[stop],
-        )
+        down = self.starts[first] - self.starts[: first + 1][::-1]
+        up = self.starts[stop:] - self.starts[stop]
         sides = (
             (self.counts[:first][::-1], down, closer.below, first - zero),
             (self.counts[stop:], up, closer.above, zero - stop + 1),
@@ -303,10 +309,12 @@ class ColumnHistogram:
         starts
             First grid points, then the end.
         """
-        begin, stop = int(starts[0]), int(starts[-1])
+        begin = int(starts[0])
+        stop = int(starts[-1])
         step = max((stop - begin) // SURROUNDING_STEP, 1)
         distances = [step * number for number in SURROUNDING_DISTANCES]
-        lowest, end = int(self.starts[0]), int(self.starts[-1])
+        lowest = int(self.starts[0])
+        end = int(self.starts[-1])
         if not over_zero:
             lowest = lowest if begin < 0 else max(lowest, 0)
             end = end if stop > 1 else min(end, 1)

@@ -113,7 +113,8 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     if decimals == standing:
         # Of further decimals nobody sees whether there are as many.
         n_coarse = min(decimals, USUAL)
-        coarse, total = float(histogram.counts[:n_coarse].sum()), float(histogram.counts.sum())
+        coarse = float(histogram.counts[:n_coarse].sum())
+        total = float(histogram.counts.sum())
         fewer = coarse / total if total > 0 else 0.0
         beyond = coarse - (BY_CHANCE + FEWER) * total
         fewer = min(fewer, 1.0) if beyond > SURELY * histogram.stddev * sqrt(n_coarse) else 0.0

@@ -230,7 +230,8 @@ class Filling:
                 continue
             n_levels = self.levels[name]
             group = groups.pop(name, np.arange(n_levels + 3))
-            ends, inside = group[n_levels:-1], np.delete(group, [n_levels, n_levels + 1])
+            ends = group[n_levels:-1]
+            inside = np.delete(group, [n_levels, n_levels + 1])
             if not np.isin(ends, inside).any():
                 low, high = np.take(values, ends, axis=axis)
                 beyond = BeyondCount(float(low), float(high), float(np.max(measurement.stddev)))
@@ -247,7 +248,8 @@ class Filling:
 
     def _filled(self, measurement: LinearMeasurement, bend: Bend | None) -> LinearMeasurement:
         apart = self._apart_in(measurement)
-        values, stddev = measurement.values, float(np.max(measurement.stddev))
+        values = measurement.values
+        stddev = float(np.max(measurement.stddev))
         scale = 1.0
         groups = dict(measurement.groups)
         for axis, name in enumerate(measurement.clique):
@@ -295,7 +297,8 @@ class Filling:
         """Keep what a measurement says of missing values, unless it has them together with others."""
         if name not in self._missing_codes:
             return
-        code, groups = self._missing_codes[name], measurement.groups.get(name)
+        code = self._missing_codes[name]
+        groups = measurement.groups.get(name)
         if groups is not None:
             code = int(groups[code])
             if np.count_nonzero(groups == code) > 1:
@@ -321,7 +324,8 @@ class Filling:
             weighted, weight = self._missing[name]
             if not weight:
                 return 0.0
-            missing, missing_variance = weighted / weight, 1 / weight
+            missing = weighted / weight
+            missing_variance = 1 / weight
         # All are missing, unread, or read: so of the last there are as many as the others leave.
         # The number of all is known better than the sum of a column's many noisy levels.
         read = unread.total - missing - unread.count

@@ -80,8 +80,10 @@ def learnt_heaping(
     """
     largest = int(max(abs(density.starts[0]), abs(density.starts[-1])))
     steps = np.array([step for step in STEPS if step <= largest], dtype=np.int64)
-    firsts, stops = density.starts[:-1], density.starts[1:]
-    points, single = counts_of_classes(steps, firsts, stops).astype(np.float64), density.widths == 1
+    firsts = density.starts[:-1]
+    stops = density.starts[1:]
+    points = counts_of_classes(steps, firsts, stops).astype(np.float64)
+    single = density.widths == 1
     # Values that stand alone in the density are known as they are; heaps are of the rest.
     counts = histogram.counts[: len(steps) + 1] - points[:, single] @ density.mass[single]
     variances = (
@@ -107,7 +109,8 @@ def _steps_that_show(counts: Floats, variances: Floats, points: Floats, mass: Fl
     """Positions of the steps by which values are rounded beyond doubt, the clearest found first, in
     order.
     """
-    total, kept = float(counts.sum()), list[int]()
+    total = float(counts.sum())
+    kept = list[int]()
     if total <= 0 or len(counts) < 2:
         return []
     limit = significance(len(counts) - 1, ASTRONOMIC)
@@ -159,11 +162,13 @@ def _fitted(counts: Floats, points: Floats, mass: Floats) -> Floats:
     """The weights of classes that make counts likeliest: the MM algorithm for choice models [Hunter
     04].
     """
-    weights, wanted = np.ones(len(counts)), np.maximum(counts, LEAST * counts.sum())
+    weights = np.ones(len(counts))
+    wanted = np.maximum(counts, LEAST * counts.sum())
     has_points = points.any(axis=1)
     for _ in range(ROUNDS if len(counts) > 1 else 0):
         expected = np.maximum(_expected(weights, points, mass), LEAST * mass.sum())
-        before, ratios = weights, (wanted / wanted.sum()) / (expected / expected.sum())
+        before = weights
+        ratios = (wanted / wanted.sum()) / (expected / expected.sum())
         weights = np.where(has_points, weights * ratios, 1.0)
         # Only ratios mean anything; the class of no step is the unit.
         weights = np.clip(weights / weights[0], LEAST, 1 / LEAST)

@@ -294,7 +294,8 @@ def _said_once_measured(
     lone value the bins of others were counted, unless the grid is so coarse that decimals may be
     lost in it.
     """
-    overshoot, share = learnt.overshoot, 0.0 if unread is None else unread.share
+    overshoot = learnt.overshoot
+    share = 0.0 if unread is None else unread.share
     if edges is None:
         return say(learnt)
     if learnt.lone is not None and learnt.hidden < 1 and not is_coarse:
@@ -454,7 +455,9 @@ def _doubts(
     """A caution if noise leaves open where a column's bounds are, or how many decimals it has;
     empty if not.
     """
-    doubts, ways_out, ids = [], [], ""
+    doubts = []
+    ways_out = []
+    ids = ""
     # Noise that hides how many decimals there are hides where they end as well.
     if bounds is not None and (
         bounds[1].has_doubtful_bounds or (not decimals.is_known and not bounds[0].has_bounds)
@@ -508,7 +511,8 @@ def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Le
 
 def _bin_edges(axis: SearchGrid, learnt: Learnt, min_mass: float) -> Ints | None:
     """First grid points of bins, then the end; None where bins are declared."""
-    column, density = axis.column, learnt.density
+    column = axis.column
+    density = learnt.density
     if "bins" not in column.open_parts:
         return None
     if is_tree(column):

@@ -287,7 +287,9 @@ class _Asking:
     """
 
     def __init__(self, values: PrivateValues, axis: SearchGrid, rho: Fraction) -> None:
-        self._values, self._axis, self._rho = values, axis, rho
+        self._values = values
+        self._axis = axis
+        self._rho = rho
         self.left = Fraction(1)
         self._stddev = 0.0  # of a histogram for LOOKING
         self.stretch = int(axis.coarse_edges[0]), int(axis.coarse_edges[-1])
@@ -319,7 +321,8 @@ class _Asking:
         """
         # What is held by public cells is all that finer cells are spent on.
         low, high = first.occupied_cells(self._axis)
-        mass, check = first.counts.copy(), []
+        mass = first.counts.copy()
+        check = []
         # Numbers like 0 and 1 stand in the innermost public cells, which are single points. A
         # column of mostly zeros would be taken for that alone; so what lies beyond is counted by
         # itself first.
@@ -333,8 +336,10 @@ class _Asking:
             below, above = first.tails_beyond(check[0])
             mass[low - below.size : low] = below[::-1]
             mass[high + 1 : high + 1 + above.size] = above
-            low, high = low - below.size, high + above.size
-        held, masses = first.between(low, high + 1), mass[low : high + 1]
+            low = low - below.size
+            high = high + above.size
+        held = first.between(low, high + 1)
+        masses = mass[low : high + 1]
         # Cells of single points are as fine as can be.
         n_cells = self._resolved(float(masses[held.widths > 1].sum()))
         starts = held.finer(masses, n_cells)
@@ -485,7 +490,8 @@ def _heights(
     A coarser cell that holds more than twice as much, beyond doubt, says nothing of one of the
     values in it.
     """
-    heights, precision = excess[-1], 1.0 / variances[-1]
+    heights = excess[-1]
+    precision = 1.0 / variances[-1]
     agrees = np.ones(len(heights), dtype=np.bool_)
     for wider, variance in zip(excess[-2::-1], variances[-2::-1], strict=True):
         others = same * np.sqrt(variance + 1.0 / precision)
@@ -524,7 +530,8 @@ def _between_bounds(
     support = support_of(first, histograms, spikes, over_zero=axis.is_calendar)
     begin, stop, median_error = support[:3]
     closer = histograms[1]
-    low, high = max(begin, int(closer.starts[0])), min(stop, int(closer.starts[-1]))
+    low = max(begin, int(closer.starts[0]))
+    high = min(stop, int(closer.starts[-1]))
     held = {point: count for point, count in spikes.items() if low <= point < high}
     density = density_of([histogram.cut(low, high) for histogram in histograms], held)
     # Records beyond the fine cells are known by a count only: one piece with all of them, at least
@@ -658,7 +665,8 @@ def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: 
     asking = _Asking(values, axis, rho)
     first = asking.first_histogram()
     low, high = first.occupied_cells(axis)
-    start, stop = int(axis.coarse_edges[low]), int(axis.coarse_edges[high + 1])
+    start = int(axis.coarse_edges[low])
+    stop = int(axis.coarse_edges[high + 1])
     plain = replace(axis.grid, has_infinite=False)
     edges = values.split_tree(plain, start, stop, rho=rho * asking.left)
     # PrivTree does not know how many bins are wanted; joining neighbours is post-processing.

@@ -138,7 +138,9 @@ class Overshoot:
         stand out by itself.
         """
         first, stop = self.density.starts[[0, -1]].tolist()
-        nearest, next_ones, inner = [], [], []
+        nearest = []
+        next_ones = []
+        inner = []
         for origin, bound, direction in (
             (self.support.above.origin, stop, 1),
             (self.support.below.origin, first, -1),
@@ -162,7 +164,8 @@ class Overshoot:
         """The same with nearer ends, as far as that makes harm improbable and leaves out few rows."""
         mass = float(self.density.mass.sum())
         starts = np.unique(np.concatenate([self.density.starts, self.histogram.starts])).tolist()
-        best, harm = self, self.probability
+        best = self
+        harm = self.probability
         for is_above in (True, False):
             for start in reversed(starts) if is_above else starts:
                 if harm <= HARMLESS:
@@ -180,11 +183,13 @@ class Overshoot:
 
     def cut(self, first: int, stop: int) -> "Overshoot":
         """The same where values are drawn between two grid points only."""
-        density, last = self.density.between(first, stop), self.all_histograms[-1]
+        density = self.density.between(first, stop)
+        last = self.all_histograms[-1]
         begin, end = self.density.starts[[0, -1]].tolist()
         low, high = self.leaves
         # Of the cell in which it is cut only a part is left.
-        starts, stops = last.starts[:-1], last.starts[1:]
+        starts = last.starts[:-1]
+        stops = last.starts[1:]
         cells = last.cells_of(np.array([first, stop - 1])).clip(0, len(starts) - 1)
         if first > begin:
             low = min(int(stops[cells[0]]) - first, int(density.widths[0]))

@@ -171,7 +171,8 @@ def unread_problem(column: Column, share: float) -> str:
     """What to say of a column of which so large a part of the values could not be read when it was
     learnt.
     """
-    what, fits = column.reading.what, column.reading.fits
+    what = column.reading.what
+    fits = column.reading.fits
     what = what if fits in what else f"{what} such as {fits!r}"
     return (
         f"column {column.name!r}: about {100 * share:.0f} % of its values could not be read, for they are not {what}; "
@@ -210,7 +211,10 @@ def _beyond_caution(column: Column, unread: UnreadCount, limit: float) -> list[s
     if unread.beyond is None or unread.total <= 0:
         return []
     bounds = column.field()["constraints"]
-    total, shares, parts, wider = unread.total, 0.0, [], []
+    total = unread.total
+    shares = 0.0
+    parts = []
+    wider = []
     for count, word, key in zip(
         unread.beyond.clear(limit), ("below", "above"), ("minimum", "maximum"), strict=True
     ):

@@ -78,7 +78,8 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[LearningQuest
     ParameterError
         If the budget is so small that there is no such noise.
     """
-    column, rho = budget.column, budget.rho
+    column = budget.column
+    rho = budget.rho
     ask = _Asking(budget=budget, unit=unit)
     if "levels" in column.open_parts:
         return (ask.values("levels", rho), ask.reading())
@@ -145,7 +146,8 @@ class _Asking:
 
     def values(self, about: About, rho: Fraction) -> LearningQuestion:
         """Partition selection."""
-        squared, delta = self.unit.sigma_squared(rho), self.budget.delta
+        squared = self.unit.sigma_squared(rho)
+        delta = self.budget.delta
         least = partition_threshold(sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
         return self._question(about, rho, sqrt(squared), least=least, delta=delta)
 

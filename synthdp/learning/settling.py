@@ -64,7 +64,8 @@ def bin_counts(
     """
     read = 1.0 - min(unread, MOST_UNREAD)
     counts, variances = bins_told_apart(name, len(edges) - 1, measurements)
-    starts, stops = [-inf, *edges[1:-1].tolist()], [*edges[1:-1].tolist(), inf]
+    starts = [-inf, *edges[1:-1].tolist()]
+    stops = [*edges[1:-1].tolist(), inf]
     return [
         Total(starts[level], stops[level], read * counts[level], read**2 * variances[level])
         for level in np.flatnonzero(np.isfinite(variances)).tolist()
@@ -126,7 +127,8 @@ def _drawn(
         sizes[code] = count.n_records
         variances[code] = count.variance
     used = np.setdiff1d(np.arange(n_bins), empty_ends(sizes, variances))
-    first, stop = int(edges[used[0]]), int(edges[used[-1] + 1])
+    first = int(edges[used[0]])
+    stop = int(edges[used[-1] + 1])
     # Where in a cell records end only learning says: bins are no finer than its cells.
     leaves = learnt.cut(first, stop).leaves
     return replace(overshoot, density=overshoot.density.between(first, stop), leaves=leaves)
@@ -165,7 +167,8 @@ def settled(
     beyond: BeyondCount | None = None,
 ) -> Overshoot:
     """What is known of a column's ends once its bins were counted; see `doubt_of_bounds`."""
-    support, density = overshoot.support, overshoot.density
+    support = overshoot.support
+    density = overshoot.density
     first, stop = density.starts[[0, -1]].tolist()
     total = max(float(density.mass.sum()), 1.0)
     mirrored = [histogram.mirrored() for histogram in overshoot.all_histograms]
@@ -222,7 +225,8 @@ class _Bin(NamedTuple):
         """How many records more were measured than lie in it."""
         # The mean of what learning and the bin before say, weighted by precision: what lies in it if
         # it is like that one.
-        by_learnt, by_alike = 1 / self.learnt.variance, 1 / self.alike.variance
+        by_learnt = 1 / self.learnt.variance
+        by_alike = 1 / self.alike.variance
         precision = by_learnt + by_alike
         mean = (self.learnt.n_records * by_learnt + self.alike.n_records * by_alike) / precision
         is_alike = ALIKE * _normal(self.learnt, self.alike) / self.by_learning(total)
@@ -243,7 +247,8 @@ def _bins(
     bins = []
     for number in range(1, len(counts)):
         start, stop = edges[number : number + 2].tolist()
-        before, count = counts[number - 1], counts[number]
+        before = counts[number - 1]
+        count = counts[number]
         wider = widths[number] / widths[number - 1]
         alike = max(before.n_records, 0.0) * wider
         each = _Bin(
@@ -276,12 +281,14 @@ def _given(
     places = direction * ends.origin + posterior.distances
     log_weights = np.log(np.maximum(posterior.probabilities, TINY))
     for each in bins:
-        none, no_more = _log(each.if_none()), _log(each.if_no_more(total))
+        none = _log(each.if_none())
+        no_more = _log(each.if_no_more(total))
         may_hold_more = each.is_last and beyond is None
         more = _log(each.if_more(total)) if may_hold_more else no_more
         log_weights += np.where(places <= each.start, none, np.where(places <= stop, no_more, more))
     if beyond is not None:
-        none, some = _normal(beyond, Counted(0.0, 0.0)), _any_number(beyond, total)
+        none = _normal(beyond, Counted(0.0, 0.0))
+        some = _any_number(beyond, total)
         log_weights += np.where(places <= stop, _log(none), _log(some))
     weights = np.exp(log_weights - log_weights.max())
     return ends._replace(posterior=replace(posterior, probabilities=weights / weights.sum()))

@@ -99,7 +99,8 @@ def _looked_closer(
             continue
         low, high = (int(each) for each in outer.starts[cell : cell + 2])
         # What was ruled out stays ruled out.
-        low, high = max(low, begin), min(high, stop)
+        low = max(low, begin)
+        high = min(high, stop)
         finer = inner.cut(low, high)
         # Where nothing stands out among the finer cells they say less than the coarse one.
         if (
@@ -108,9 +109,11 @@ def _looked_closer(
         ):
             closer = _Upwards.without_points(outer.cut(low, high), finer, spikes, None).support()
             if low == begin:
-                begin, below = closer.begin, closer.below
+                begin = closer.begin
+                below = closer.below
             if high == stop:
-                stop, above = closer.stop, closer.above
+                stop = closer.stop
+                above = closer.above
     return Support(begin, stop, median_error, below, above)
 
 
@@ -225,7 +228,8 @@ class _Upwards:
         """How far records reach beyond a stretch that holds some for sure, and others down to
         ``lowest``; in so many points beyond some stand out together.
         """
-        inner, outer = self.inner, self.outer
+        inner = self.inner
+        outer = self.outer
         cell = int(inner.cells_of(np.array([stop]))[0])
         edges = np.append(stop, inner.starts[cell + 1 :]) - stop
         # Of a cell that the lowest place divides, all records lie above that.
@@ -262,7 +266,8 @@ class _Upwards:
         """Distances of public edges beyond all fine cells, what is counted there, and the distance
         of 0.
         """
-        first, last = self.first, int(self.inner.starts[-1])
+        first = self.first
+        last = int(self.inner.starts[-1])
         # The fine cells reach to the end of the axis.
         if first is None or first.starts[-1] <= last:
             return [], [], None
@@ -283,7 +288,8 @@ class _Upwards:
         """Where the records lie if no fine cell stands out: evenly between two edges, and beyond
         all cells if many are there.
         """
-        inner, outer = self.inner, self.outer
+        inner = self.inner
+        outer = self.outer
         edges = inner.starts - inner.starts[0]
         cells = zip(
             (outer.starts[:-1] - inner.starts[0]).tolist(),
@@ -306,7 +312,8 @@ class _Upwards:
         if begin >= stop:
             begin, stop = min(begin, stop - 1), max(stop, begin + 1)
         width = float(stop - begin)
-        low, high = Ends(int(inner.starts[-1]), below, 1), Ends(int(inner.starts[0]), above, 1)
+        low = Ends(int(inner.starts[-1]), below, 1)
+        high = Ends(int(inner.starts[0]), above, 1)
         if (further := self._end_beyond(width)) is not None:
             high = Ends(int(inner.starts[-1]), further, 1)
             stop = high.origin + floor(further.end)

@@ -74,7 +74,8 @@ def with_tails(
     tied = _tied(schema)
     changed = {}
     for column in opened.open_columns:
-        name, counted = column.name, unread.get(column.name)
+        name = column.name
+        counted = unread.get(column.name)
         if name in tied or "bounds" not in column.open_parts:
             continue
         if counted is None or counted.beyond is None or not schema[name].has_bins:
@@ -175,7 +176,8 @@ def tail_of(density: Density, n_records: float, mass: float, stop: int) -> Densi
     outside = np.append(np.cumsum(density.mass[::-1])[::-1], 0.0)
     # Beyond these points twice and four times as many lie as beyond the last one.
     twice, four_times = np.interp([-n_records, -3 * n_records], -outside, density.starts).tolist()
-    near, far = start - twice, twice - four_times
+    near = start - twice
+    far = twice - four_times
     if far <= 0.0 or near < THINNING * far:
         scale = inf
         starts = np.array([start, min(start + max(ceil(near), 1), stop)])

@@ -120,7 +120,8 @@ def bins_told_apart(
     measurements
         Noisy marginals over its levels.
     """
-    precision, score = np.zeros(n_bins), np.zeros(n_bins)
+    precision = np.zeros(n_bins)
+    score = np.zeros(n_bins)
     for each in measurements:
         if name not in each.clique:
             continue
@@ -152,7 +153,8 @@ def empty_ends(counts: Floats, variances: Floats) -> list[int]:
     >>> empty_ends(np.array([-20.0, 510.0, 480.0, 60.0, 31.0, -12.0]), np.full(6, 900.0))
     [0, 4, 5]
     """
-    n_bins, mean = len(counts), float(np.maximum(counts, 0.0).mean())
+    n_bins = len(counts)
+    mean = float(np.maximum(counts, 0.0).mean())
     is_told = np.isfinite(variances)
     if sqrt(variances[is_told].max(initial=0.0)) > HIDDEN * n_bins * mean:
         return []

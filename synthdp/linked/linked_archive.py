@@ -79,7 +79,8 @@ def _read(
     )
     archive.version_in(manifest["format"], last=FORMAT)
     members.check_sums()
-    package, parts = Package.from_dict(manifest["package"]), dict[str, Synthesis]()
+    package = Package.from_dict(manifest["package"])
+    parts = dict[str, Synthesis]()
     views = views_of(package)
     for number, name in enumerate(manifest["views"]):
         parts[views[name].label] = restored(

@@ -138,7 +138,8 @@ def _of_part(part: Synthesis, view: LinkedView) -> list[str]:
 
 def _view_facts(view: LinkedView, part: Synthesis) -> dict[str, Any]:
     """What was asked of one table together with those above it, and what a family counts there."""
-    stated, table = part.certificate, view.table
+    stated = part.certificate
+    table = view.table
     facts: dict[str, Any] = {
         "table": view.name,
         "rows": "later" if view.is_later else "all" if table.parent is None else "first",
@@ -195,7 +196,8 @@ def unlinked(
     one is a share of the other.
     """
     for label, part in parts.items():
-        view, parent = views[label], views[label].table.parent
+        view = views[label]
+        parent = views[label].table.parent
         if (
             view.is_later
             or parent is None

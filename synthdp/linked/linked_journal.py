@@ -36,11 +36,13 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
     """
     facts = kept.header["facts"]
     try:
-        declared, ledger = Package.from_dict(facts["package"]), replace(kept, answers=()).ledger()
+        declared = Package.from_dict(facts["package"])
+        ledger = replace(kept, answers=()).ledger()
         columns = dict[str, LearntColumn]()
         for column, caution in map(learnt_in, kept.notes):
             columns[column.name] = LearntColumn(column=column, caution=caution)
-        package, public = declared, facts["public"]
+        package = declared
+        public = facts["public"]
         # Said anew once columns were learnt, and as rows above say how a table's part is divided.
         stated = facts["views"] | (kept.stated_views or {})
         for event in kept.before_views:  # of a package of which nothing is open there are none
@@ -101,10 +103,8 @@ def _part(
 ) -> Synthesis:
     """The release of one view, its answers charged to the ledger of all."""
     assert view.schema is not None
-    schema, own = (
-        OpenSchema.from_schema(view.schema),
-        ledger.part(fraction_in(stated["budget"]), max_rows=stated["max_rows"]),
-    )
+    schema = OpenSchema.from_schema(view.schema)
+    own = ledger.part(fraction_in(stated["budget"]), max_rows=stated["max_rows"])
     for event, _, _ in kept.answers:
         own.charge(event)
     assert view.reading_schema is not None

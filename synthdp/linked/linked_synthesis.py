@@ -225,7 +225,8 @@ class LinkedSynthesis(Result):
             np.random.SeedSequence(seed).spawn(len(self._package.tables)),
             strict=True,
         ):
-            view, name = self._views[table.name], table.name
+            view = self._views[table.name]
+            name = table.name
             draw = Draw(own_seed, text=text, checked=checked)
             if table.parent is None:
                 # Roots are drawn with the numbers of their children, and by these the tables

@@ -95,7 +95,8 @@ class Look:
         for name in self._links:
             groups = np.minimum(np.arange(self._domain[name]), 1)
             numbers = table.measure((name,), rho=rho, coarsening=Coarsening({name: groups}))
-            parents, stddev = float(numbers.values.sum()), float(np.max(numbers.stddev))
+            parents = float(numbers.values.sum())
+            stddev = float(np.max(numbers.stddev))
             if parents > CLEAR_TOTAL * sqrt(2) * stddev:
                 with_rows = float(numbers.values[1])
                 sentences += without_rows_below(

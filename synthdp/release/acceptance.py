@@ -100,10 +100,13 @@ def verdicts(
     """
     verdicts = []
     for criterion in criteria:
-        verdict, error, stddev = UNCLEAR, None, None
+        verdict = UNCLEAR
+        error = None
+        stddev = None
         measured = None if quality is None else criterion.measured(quality)
         if measured is not None:
-            error, stddev = measured["error"], measured["stddev"]
+            error = measured["error"]
+            stddev = measured["stddev"]
             # The errors are noisy answers: within the margin noise alone could decide, and then
             # nothing is claimed.
             if error + MARGIN * stddev <= criterion.within:

@@ -93,7 +93,8 @@ def calibrated_table(
         checked=checked,
         n_jobs=n_jobs,
     )
-    codes, means = seen[0], mean_weights(schema)
+    codes = seen[0]
+    means = mean_weights(schema)
     if not len(table):
         return table
     # Each row starts with the mean weight of its bin, which is all that the release knows of it.

@@ -225,7 +225,8 @@ def _scores(
     # Of a single column there is nothing else.
     asked = [sets[name] for name in (PAIRS, TRIPLES) if sets[name]] or [sets[COLUMNS]]
     part = rho / (len(candidates) * len(asked))
-    scores, stddevs = [], set()
+    scores = []
+    stddevs = set()
     for candidate in candidates:
         measured = Measured(cast(PrivateTable, table), candidate.drawn, total=total)
         parts = [measured.errors(cliques, part) for cliques in asked]

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report
 from synthdp.inference.model import Model
-from synthdp.release.acceptance import verdicts
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.compared import Compared
 from synthdp.release.filled_table import FilledTable
-from synthdp.release.on_demand import CHOSEN_MODEL, MEASURED_PREDICTION, UNUSED_LEVELS
+from synthdp.release.on_demand import CHOSEN_MODEL, MEASURED_PREDICTION, UNUSED_LEVELS, VERDICTS
 from synthdp.release.quality import kept_table, measured_quality
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.synthesis import Drawn
@@ -83,7 +82,9 @@ def compared(
             checked=checked,
             report=report,
         )
-        engine, model, drawn = choice.engine, choice.model, choice.drawn
+        engine = choice.engine
+        model = choice.model
+        drawn = choice.drawn
         measurements = choice.measurements
         stated["choice"] = choice.stated
         if for_quality:
@@ -113,7 +114,7 @@ def compared(
         is_hidden = bool(measurements) and clear_total(measurements) is None
         stated |= {} if is_hidden else {"quality": quality}
         if settings.accept is not None:
-            stated["acceptance"] = verdicts(settings.accept, None if is_hidden else quality)
+            stated["acceptance"] = VERDICTS.load()(settings.accept, None if is_hidden else quality)
     kept = None if drawn is None else kept_table(drawn)
     return Compared(
         model=model, engine=engine, measurements=measurements, drawn=kept, stated=stated

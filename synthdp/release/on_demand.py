@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from synthdp.inference.model import Model
     from synthdp.learning.learner import LearntColumn
     from synthdp.privacy.scores import MarginalL1Error
+    from synthdp.release.acceptance import Criterion
     from synthdp.release.persistence.journaled_run import JournaledRun
     from synthdp.release.uncertainty.replicates import Replicates
     from synthdp.schema.open_schema import OpenSchema
@@ -42,6 +43,22 @@ class OnDemand(Generic[Named]):
         loaded: Named = import_named(self.name)
         return loaded
 
+
+PARSE_CRITERIA: OnDemand["Callable[..., tuple[Criterion, ...]]"] = OnDemand(
+    "synthdp.release.acceptance:parse_criteria"
+)
+"""Criteria that a release is to meet; for runs with ``accept``."""
+
+CHECK_CRITERIA: OnDemand[Callable[..., None]] = OnDemand(
+    "synthdp.release.acceptance:check_criteria"
+)
+"""Whether a table can be measured by them; for the same."""
+
+VERDICTS: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.acceptance:verdicts")
+"""What measured quality says of them; for the same."""
+
+BY_WEIGHT: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.drawing.weighting:by_weight")
+"""Rows of the population; for `Synthesis.sample` with ``weighted``."""
 
 ARCHIVE: OnDemand[Callable[..., None]] = OnDemand("synthdp.release.saving.archive:write")
 """The file of a release; for `Synthesis.save`."""

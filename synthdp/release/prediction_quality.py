@@ -185,8 +185,10 @@ class Predictor:
         Errors are those of the noise, to first order; other noise than that of the counts there is
         none, for the records are not a sample here.
         """
-        without, with_ = counts[:, WITHOUT], counts[:, WITH]
-        n_without, n_with = float(without.sum()), float(with_.sum())
+        without = counts[:, WITHOUT]
+        with_ = counts[:, WITH]
+        n_without = float(without.sum())
+        n_with = float(with_.sum())
         if min(n_without, n_with) < max(CLEAR * stddev * sqrt(len(counts)), 1.0):
             return None
         n_rows = n_without + n_with
@@ -248,7 +250,8 @@ def area(without: FloatArray, with_: FloatArray) -> float:
 
 def area_gradient(without: FloatArray, with_: FloatArray) -> float:
     """Length of the gradient of `area` by all counts: what noise on each does to it."""
-    n_without, n_with = without.sum(), with_.sum()
+    n_without = without.sum()
+    n_with = with_.sum()
     value = area(without, with_)
     below = (np.cumsum(without) - without / 2) / n_without
     above = (np.cumsum(with_[::-1])[::-1] - with_ / 2) / n_with

@@ -99,7 +99,8 @@ def prior_release(
     if isinstance(given, Synthesis):
         name, synthesis = called, given
     elif isinstance(given, str | PathLike):
-        name, synthesis = f"{called} {str(given)!r}", load(given)
+        name = f"{called} {str(given)!r}"
+        synthesis = load(given)
     else:
         raise ParameterError(
             f"{called} is a {type(given).__name__}; give an earlier release of one table, or its file"

@@ -115,7 +115,8 @@ def measured_quality(
         marginals are asked follows from the domain alone.
     """
     drawn = drawn or drawn_to_measure(model, unused, checked)
-    codes, n_rows = drawn.codes, drawn.n_rows
+    codes = drawn.codes
+    n_rows = drawn.n_rows
     measured = Measured(cast(PrivateTable, table), drawn, total=max(model.total, 1.0))
     sets, n_all = sampled_sets(table.domain)
     # A table of two columns has no triples; their part of the budget goes to the others.

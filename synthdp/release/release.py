@@ -21,7 +21,6 @@ from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness, SystemRandomness
 from synthdp.privacy.private_table import CountSource, PrivateTable
-from synthdp.release.acceptance import check_criteria
 from synthdp.release.certificate.certificate import mechanism_facts, workload_facts
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import PUBLISHED, unprotected_quantities
@@ -30,6 +29,7 @@ from synthdp.release.filled_table import MOST_SPENT, FilledTable
 from synthdp.release.fitting import check_rules, meeting
 from synthdp.release.observer import Observer
 from synthdp.release.on_demand import (
+    CHECK_CRITERIA,
     CHECK_QUESTIONS,
     COMPARED,
     JOURNALED_RUN,
@@ -136,7 +136,9 @@ class Release:
         self._schema.generated.check_available()
         domain = self._schema.largest_domain
         if settings.accept is not None:
-            check_criteria(settings.accept, domain.attributes, settings.spelling.of("accept"))
+            CHECK_CRITERIA.load()(
+                settings.accept, domain.attributes, settings.spelling.of("accept")
+            )
         self._workload = self._workload_over(domain)
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)

@@ -46,7 +46,8 @@ def replicates_of(
     """Replicates of a release; parameters and errors are those of
     `synthdp.release.synthesis.Synthesis.replicates`.
     """
-    schema, measurements = release.schema, release.evidence
+    schema = release.schema
+    measurements = release.evidence
     check_number_of_replicates(m)
     check_seed(seed)
     if n_rows is not None:

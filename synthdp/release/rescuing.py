@@ -99,7 +99,8 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
     try:
         stated = kept.header["facts"]
         declared = RunFacts.from_dict(stated, schema_in(stated["schema"], None))
-        facts, ledger = declared.with_workload(kept.workload), kept.ledger()
+        facts = declared.with_workload(kept.workload)
+        ledger = kept.ledger()
         learnt = [learnt_in(note) for note in kept.notes]
         columns = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]

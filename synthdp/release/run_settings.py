@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.workload import Workload
@@ -12,8 +12,7 @@ from synthdp.inference.engine import Engine
 from synthdp.mechanisms.shared.mechanism import Mechanism
 from synthdp.privacy.accounting import Accounting, check_budget
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.acceptance import Criterion, parse_criteria
-from synthdp.release.on_demand import CANDIDATES, READ_ABOUT
+from synthdp.release.on_demand import CANDIDATES, PARSE_CRITERIA, READ_ABOUT
 from synthdp.release.registry import as_engine, as_mechanism
 from synthdp.release.settings import (
     DOMAIN_SHARE,
@@ -25,6 +24,9 @@ from synthdp.release.settings import (
     checked_rows,
     checked_share,
 )
+
+if TYPE_CHECKING:
+    from synthdp.release.acceptance import Criterion
 
 WorkloadLike: TypeAlias = Workload | Mapping[str, Any] | str | PathLike[str] | None
 MechanismLike: TypeAlias = str | Mechanism | Sequence[str | Mechanism]
@@ -117,7 +119,7 @@ class RunSettings:
     order: str | None
     domain_share: float
     quality_share: float
-    accept: tuple[Criterion, ...] | None
+    accept: "tuple[Criterion, ...] | None"
     choose: tuple[Engine, ...]
     about: Mapping[str, Any] | None
     known: KnownLike
@@ -142,7 +144,7 @@ class RunSettings:
         order: str | None = None,
         domain_share: float = DOMAIN_SHARE,
         quality_share: float = QUALITY_SHARE,
-        accept: str | tuple[Criterion, ...] | None = None,
+        accept: "str | tuple[Criterion, ...] | None" = None,
         choose: ChoiceLike = None,
         about: AboutLike = None,
         known: KnownLike = None,
@@ -255,13 +257,13 @@ def check_combined(
 
 
 def _criteria(
-    accept: str | tuple[Criterion, ...] | None, quality_share: float, spelling: Spelling
-) -> tuple[Criterion, ...] | None:
+    accept: "str | tuple[Criterion, ...] | None", quality_share: float, spelling: Spelling
+) -> "tuple[Criterion, ...] | None":
     """The criteria of a text, which need a share for measuring quality."""
     if accept is None:
         return None
     called = spelling.of("accept")
-    criteria = accept if isinstance(accept, tuple) else parse_criteria(accept, called)
+    criteria = accept if isinstance(accept, tuple) else PARSE_CRITERIA.load()(accept, called)
     if not quality_share:
         raise ParameterError(
             f"{called} is given, but {spelling.of('quality_share')} is 0: nothing is measured then; give a share"

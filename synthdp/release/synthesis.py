@@ -28,6 +28,7 @@ from synthdp.release.fitting import fit_model, meeting
 from synthdp.release.on_demand import (
     ARCHIVE,
     BATCHES,
+    BY_WEIGHT,
     CALIBRATED,
     COMPLETION,
     FIT,
@@ -319,7 +320,7 @@ class Synthesis(Answers, Result):
                 n_rows,
                 seed=seed,
                 text=text,
-                weighted=bool(weighted),
+                by_weight=BY_WEIGHT.load() if weighted else None,
                 where=where,
                 unused=self.unused,
                 # Rows of this number and seed may have been drawn before; see `Drawn`.

@@ -304,7 +304,8 @@ def _regression(text: str, names: Sequence[str], schema: Schema) -> ParsedQuesti
     scales: list[float] = []
     for name in names:
         values, is_there = _numbers(text, schema[name])
-        low, high = values[is_there > 0].min(), values[is_there > 0].max()
+        low = values[is_there > 0].min()
+        high = values[is_there > 0].max()
         scale = (high - low) / 2 or 1.0
         # By public bounds, to between -1 and 1: a count's noise then weighs no more than that.
         numbers.append(np.where(is_there > 0, (values - (low + high) / 2) / scale, 0.0))
@@ -323,7 +324,8 @@ def _regression(text: str, names: Sequence[str], schema: Schema) -> ParsedQuesti
             counts = tables[clique] * np.outer(there[one], there[two])
             shares = counts / counts.sum()
             products[one, two] = products[two, one] = numbers[one] @ shares @ numbers[two]
-            of_one, of_two = shares.sum(axis=1), shares.sum(axis=0)
+            of_one = shares.sum(axis=1)
+            of_two = shares.sum(axis=0)
             means[one, two] = of_one @ numbers[one]
             means[two, one] = of_two @ numbers[two]
             squares[one, two] = of_one @ numbers[one] ** 2

@@ -43,7 +43,8 @@ def line(question: str, number: Mapping[str, Any]) -> str:
     drawn = "none" if synthetic is None else f"{synthetic:.4g}"
     if number["real"] is None:
         return f"{name}: too noisy to tell; {drawn} in synthetic rows"
-    real, within = number["real"], number["within"]
+    real = number["real"]
+    within = number["within"]
     outcome = "" if synthetic is None else f": {verdict(number)}"
     sign = f", {number['sign']}" if "sign" in number else ""
     return (

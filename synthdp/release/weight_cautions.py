@@ -46,7 +46,8 @@ def weight_cautions(
     is_below = np.array(
         [isinstance(each, pd.Interval) and each.left < 0 for each in schema[name].labels]
     )
-    n_below, n_all = float(counts @ is_below), float(counts.sum())
+    n_below = float(counts @ is_below)
+    n_all = float(counts.sum())
     if n_below > _LEAST_BELOW_0 * n_all:
         cautions.append(
             f"survey weights: about {percent(n_below / n_all)} of the records have bins of {name!r} below 0, "

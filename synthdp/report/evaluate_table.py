@@ -46,7 +46,8 @@ def evaluate_table(
     Parameters are those of `synthdp.evaluate`, which raises as this does, and the properties of a
     ``dialect`` that all tables are written in, whatever a schema says.
     """
-    targets, weight = settings.targets, settings.weight
+    targets = settings.targets
+    weight = settings.weight
     check_seed(settings.seed)
     report = in_notebook(report)
     tables = _named(synthetic, settings.names)

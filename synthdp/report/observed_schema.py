@@ -102,10 +102,8 @@ def observed_schema(frame: pd.DataFrame) -> tuple[Schema, list[str]]:
         If no column is left.
     """
     check_header(tuple(frame.columns), list(frame.columns), "real")
-    fields, notes = (
-        [],
-        ["no schema was given: levels, bounds and bins were read off the real table"],
-    )
+    fields = []
+    notes = ["no schema was given: levels, bounds and bins were read off the real table"]
     for name in frame.columns:
         field = _field(name, frame[name])
         if isinstance(field, str):
@@ -198,7 +196,8 @@ def _numeric_field(
         return "it has no finite values"
     # Beyond 2^53 floats are whole whatever the values were.
     whole = bool((numbers == np.rint(numbers)).all()) and np.abs(numbers).max() < 2**53
-    low, high = float(numbers.min()), float(numbers.max())
+    low = float(numbers.min())
+    high = float(numbers.max())
     kind: dict[str, Any] = {"name": name, "type": "integer" if whole else "number"}
     # By quantiles, so that each bin has about as many rows: equal widths would put an income column
     # into one bin.

@@ -44,7 +44,8 @@ def summary_of(
 
 
 def _similarity(similarity: pd.DataFrame) -> Iterator[Row]:
-    marks, sampled = marks_of(similarity), marks_of(similarity, "sampling")
+    marks = marks_of(similarity)
+    sampled = marks_of(similarity, "sampling")
     n_pairs = int((similarity["columns"].map(len) == 2).sum())
     meanings = {
         "column shapes": "How alike each column is by itself, on average, as SDMetrics reports it.",
@@ -58,7 +59,8 @@ def _similarity(similarity: pd.DataFrame) -> Iterator[Row]:
 
 def _marginals(marginals: pd.DataFrame, score_k: int, subsample: float) -> Iterator[Row]:
     for k, of_size in marginals.groupby("k"):
-        tvd, sampling = float(of_size["tvd"].mean()), float(of_size["sampling"].mean())
+        tvd = float(of_size["tvd"].mean())
+        sampling = float(of_size["sampling"].mean())
         noise = _mean(of_size["noise"])
         sentence = f"On average {tvd:.2%} of the rows would have to change for a {k}-way marginal to be right"
         if measured := int(of_size["measured"].sum()):
@@ -123,7 +125,8 @@ def _values(columns: pd.DataFrame) -> Iterator[Row]:
 def _relations(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
     associations = sections["associations"]
     if associations["difference"].notna().any():
-        gap, sampling = _mean(associations["difference"].abs()), _mean(associations["sampling"])
+        gap = _mean(associations["difference"].abs())
+        sampling = _mean(associations["sampling"])
         sentence = (
             "Mean difference of Cramer's V, correlation ratios and rank correlations of all pairs."
         )
@@ -161,7 +164,8 @@ def _learning(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
 
 def _rows(sections: Mapping[str, pd.DataFrame]) -> Iterator[Row]:
     if len(rules := sections["rules"]):
-        broken, real = float(rules["share_synthetic"].max()), float(rules["share_real"].max())
+        broken = float(rules["share_synthetic"].max())
+        real = float(rules["share_real"].max())
         words = "Share of the synthetic rows that break the rule that most of them break; of real rows under sampling."
         yield "rules broken, worst", broken, real, NAN, "lower", words
     if len(groups := sections["groups"]):

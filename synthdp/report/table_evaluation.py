@@ -139,7 +139,8 @@ class TableEvaluation(Evaluation):
                 f"table is {name!r}; give one of {', '.join(map(repr, self.names))}"
             )
         # The limit is on all cells, also empty ones: they are laid out before they are compared.
-        real, synthetic = self.tables[""], self.tables[name]
+        real = self.tables[""]
+        synthetic = self.tables[name]
         if not clique or len(set(clique)) < len(clique) or real.domain.size(clique) > MAX_CELLS:
             raise ParameterError(
                 f"columns are {clique}; name one or more, each once, with up to {MAX_CELLS} cells"

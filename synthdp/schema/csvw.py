@@ -97,7 +97,8 @@ def _columns(metadata: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _field(column: Mapping[str, Any], nullable: bool) -> dict[str, Any]:
     """One column as a field."""
-    name, datatype = column["name"], column.get("datatype")
+    name = column["name"]
+    datatype = column.get("datatype")
     if datatype not in TYPES:
         raise SchemaError(
             f"metadata: column {name!r} has the data type {datatype!r}, which is not read; "

@@ -54,7 +54,9 @@ def settled_schema(
 
     Raises `ParameterError` unless one of the two is given; `SchemaError` if it contradicts itself.
     """
-    schema, kinds, dialect = declared.schema, declared.kinds, declared.dialect
+    schema = declared.schema
+    kinds = declared.kinds
+    dialect = declared.dialect
     if (schema is None) == (kinds is None):
         problem = (
             "neither schema nor kinds is given"

@@ -82,7 +82,9 @@ def _kind(field: Any) -> Any:
 
 
 def _column(field: Mapping[str, Any]) -> GeneratedColumn:
-    name, kind, own = checked_name(field.get("name")), _kind(field), field.get("synthdp") or {}
+    name = checked_name(field.get("name"))
+    kind = _kind(field)
+    own = field.get("synthdp") or {}
     in_column(name, "synthdp.kind", kind).choice(GENERATED_KINDS)
     own = in_column(name, "synthdp", own).mapping()
     if own.get("kind", kind) != kind:
@@ -105,7 +107,8 @@ def _column(field: Mapping[str, Any]) -> GeneratedColumn:
 
 def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse keys that could be meant for something, but would not be read."""
-    made_up, is_short = generated_kind(kind), field.get("type", kind) == kind
+    made_up = generated_kind(kind)
+    is_short = field.get("type", kind) == kind
     known = made_up.settings()
     in_column(name, "synthdp", own).check_keys({**known, "kind": ()}, " for this kind of column")
     for key in own:

@@ -95,7 +95,8 @@ def check_field_keys(name: str, field: Mapping[str, Any]) -> None:
             name,
             "'ignore' is not known here; give it as the kind, or list the column in the schema's synthdp.ignore",
         )
-    constraints, own = field.get(_CONSTRAINTS), field.get(_OWN)
+    constraints = field.get(_CONSTRAINTS)
+    own = field.get(_OWN)
     for key, read in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         is_bounded = isinstance(own, Mapping) and own.get("edges") is not None
         if (
@@ -206,7 +207,8 @@ def within_levels(columns: Iterable[_Columns]) -> tuple[_Columns, ...]:
     """The columns, made one by one; raises `SchemaError` at one with which their levels are too
     many.
     """
-    kept, n_levels = list[_Columns](), 0
+    kept = list[_Columns]()
+    n_levels = 0
     for column in columns:
         kept.append(column)
         n_levels += column.size

@@ -106,7 +106,8 @@ class OpenColumn:
         if "bounds" not in self.open_parts:
             return self.resolved()
         low, high = self._widest_bounds()
-        low, high = self.limits.get("minimum", low), self.limits.get("maximum", high)
+        low = self.limits.get("minimum", low)
+        high = self.limits.get("maximum", high)
         numbers = self._reader(low, high).read_numbers(pd.Series(self.missing_values, dtype=object))
         for text, number in zip(self.missing_values, numbers.tolist(), strict=True):
             if np.isfinite(number):

@@ -149,7 +149,8 @@ def _derived_parts(name: str, field: Mapping[str, Any], derive: object) -> froze
 
 def _listed_parts(name: str, field: Mapping[str, Any], derive: object) -> frozenset[OpenPart]:
     """What a list opens; refuses what the type does not have, and what is declared."""
-    possible, declared = possible_parts(field), _not_listable(field)
+    possible = possible_parts(field)
+    declared = _not_listable(field)
     free = ", ".join(part for part in possible if part not in declared)
     given = in_column(name, "synthdp.derive", derive)
     words = f"true, or a list of {free}" if free else "nothing: remove it"

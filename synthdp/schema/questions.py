@@ -277,7 +277,8 @@ def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -
         is_asked = each.place and answers["kind"] in each.kinds
         value = _taken(rest, _place(each, is_distance)) if is_asked else None
         if value is not None and (each.ticked is None or value == each.ticked):
-            text, is_number = each.shown(value), each.read is number_or_text
+            text = each.shown(value)
+            is_number = each.read is number_or_text
             answers[each.name] = text.replace(".", mark if is_number and kind in NUMBERS else ".")
     if "true" in answers or "false" in answers:
         pair = f"{answers.get('true')}/{answers.get('false')}"

@@ -117,7 +117,8 @@ class Relatives:
         """
         fitted = dict(learnt)
         for column in self.columns:
-            own, other = fitted.get(column.name), column.other.name
+            own = fitted.get(column.name)
+            other = column.other.name
             if own is not None and not (fitted.get(other) or others[other]).required:
                 fitted[column.name] = replace(own, required=False)
         return fitted
@@ -168,7 +169,8 @@ class Relatives:
         numbers = dict(given)
         values = {}
         for column in self.columns:
-            name, other = column.name, column.other.name
+            name = column.name
+            other = column.other.name
             for needed in (name, other):
                 axis = by_name[needed].axis
                 # Types that a field can be relative to have a line: see `_FAMILIES`.
@@ -261,7 +263,8 @@ def _column(
     field: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], missing: tuple[str, ...]
 ) -> RelativeColumn:
     """The relative column that a field declares."""
-    name, own = field["name"], field["synthdp"]
+    name = field["name"]
+    own = field["synthdp"]
     check_field_keys(name, field)
     other = own.get(RELATIVE)
     if not isinstance(other, str) or other == name or other not in fields:
@@ -303,7 +306,8 @@ def _column(
 
 def _is_ratio(field: Mapping[str, Any], family: tuple[str, ...]) -> bool:
     """Whether a field says that its distance is a ratio."""
-    name, own = field["name"], field["synthdp"]
+    name = field["name"]
+    own = field["synthdp"]
     ways = _WAYS if family == _NUMBERS else _WAYS[:1]
     how = own.get(_HOW, _WAYS[0])
     if how not in ways:
@@ -317,7 +321,9 @@ def _is_ratio(field: Mapping[str, Any], family: tuple[str, ...]) -> bool:
 
 def _refuse_keys_of_others(field: Mapping[str, Any]) -> None:
     """Refuse what only columns can have that are not relative."""
-    name, own, constraints = field["name"], field["synthdp"], field.get("constraints") or {}
+    name = field["name"]
+    own = field["synthdp"]
+    constraints = field.get("constraints") or {}
     for key in _NO_DISTANCE:
         if own.get(key) is not None:
             refuse(name, f"synthdp.{key} does not go with synthdp.{RELATIVE}; remove one of them")

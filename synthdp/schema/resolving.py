@@ -37,7 +37,8 @@ class Resolver:
 
         Raises the `SchemaError` of what was found as it is, if no way out is one.
         """
-        constraints, own = _given(constraints), _given(own)
+        constraints = _given(constraints)
+        own = _given(own)
         problem: SchemaError | None = None
         for attempt in self._attempts(constraints, own):
             try:
@@ -96,7 +97,8 @@ class Resolver:
         declared = self.declared.get("constraints") or {}
         if self.open_bounds or "edges" not in own or "minimum" not in declared:
             return
-        first, last = declared["minimum"], declared["maximum"]
+        first = declared["minimum"]
+        last = declared["maximum"]
         begun = dict(own) | {"edges": [first, *own["edges"][1:]]}
         if "shape" in own:
             begun["shape"] = dict(own["shape"]) | {"starts": [first, *own["shape"]["starts"][1:]]}

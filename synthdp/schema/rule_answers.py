@@ -118,7 +118,8 @@ def ordered_pair(rule: Any) -> tuple[str, str] | None:
     match = re.fullmatch(rf"{name} (<=|>=) {name}", check) if isinstance(check, str) else None
     if match is None:
         return None
-    left, right = match[1] or match[2], match[4] or match[5]
+    left = match[1] or match[2]
+    right = match[4] or match[5]
     return (left, right) if match[3] == "<=" else (right, left)
 
 

@@ -106,7 +106,8 @@ class Neighbours:
     def __post_init__(self) -> None:
         one, other = (self._units(frame) for frame in (self.one, self.other))
         # As sets of units: a table in another order is the same table.
-        more, less = other - one, one - other
+        more = other - one
+        less = one - other
         replaced = self.adjacency is Adjacency.REPLACE_ONE
         if len(more) > 1 or len(less) > replaced or (replaced and len(self.one) != len(self.other)):
             raise ParameterError(

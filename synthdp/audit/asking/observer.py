@@ -64,7 +64,9 @@ class Observed:
     """A private object that logs the questions it is asked."""
 
     def __init__(self, kernel: Any, log: Log, sources: Sequence[Any]) -> None:
-        self._kernel, self._log, self._sources = kernel, log, sources
+        self._kernel = kernel
+        self._log = log
+        self._sources = sources
 
     @property
     def ledger(self) -> PrivacyLedger:

@@ -175,7 +175,8 @@ class ScoredQuestion(Question[CountSource]):
 
     def errors(self, source: CountSource) -> list[int]:
         """Exact errors of all candidates, in units of the score's grid."""
-        merging, cliques = self.score.coarsening, [tuple(clique) for clique in self.candidates]
+        merging = self.score.coarsening
+        cliques = [tuple(clique) for clique in self.candidates]
         counted = zip(cliques, source.counts_of(cliques), strict=True)
         return [
             self.score.error(c, merging.apply(c, counts) if merging else counts)
@@ -272,10 +273,8 @@ class Select(ScoredQuestion):
         """By the exponential mechanism's probabilities."""
         if not isinstance(event, SelectionEvent):
             return 0.0
-        chosen, per_unit = (
-            [tuple(clique) for clique in self.candidates].index(tuple(answer)),
-            self._per_unit(event),
-        )
+        chosen = [tuple(clique) for clique in self.candidates].index(tuple(answer))
+        per_unit = self._per_unit(event)
         logs = [
             log_softmax([float((unit - max(exact)) * per_unit) for unit in exact])
             for exact in (one, other)

@@ -135,13 +135,15 @@ class Frequent(Question[ValueSource]):
         """By the Gaussian density of what was released, and the tail of what was not."""
         if not isinstance(event, PartitionEvent):
             return 0.0
-        variance, limit = float(event.sigma_squared), event.threshold - 0.5
+        variance = float(event.sigma_squared)
+        limit = event.threshold - 0.5
         squares = (answer.missing - one.missing) ** 2 - (answer.missing - other.missing) ** 2
         total = squares / (2 * variance)
         # Values are independent given the counts, so their log ratios add up; a value that is in
         # neither table has none.
         for value in {*one.counts, *other.counts}:
-            left, right = one.counts.get(value, 0), other.counts.get(value, 0)
+            left = one.counts.get(value, 0)
+            right = other.counts.get(value, 0)
             if value not in answer.counts:
                 tails = [
                     log_ndtr((limit - count) / variance**0.5) if count else 0.0

@@ -153,17 +153,19 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
     made_up = schema.generated.columns
     generated = f", {len(made_up)} of them generated" if made_up else ""
     if isinstance(schema, OpenSchema):
-        columns, rules = list(schema.columns), list(schema.rules)
+        columns = list(schema.columns)
+        rules = list(schema.rules)
         learning = f", {len(schema.open_columns)} of them with something to learn"
         title = f"{kind} of {len(columns) + len(made_up)} columns{learning}{generated}"
         most = f"{100 * DOMAIN_SHARE:g} %"
         note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default at most {most}"
     else:
-        columns, rules = list(schema.columns), [rule.text for rule in schema.rules]
-        title, note = (
-            f"{kind} of {len(schema.table_names)} columns{generated}, sha256 {schema.fingerprint}",
-            "",
+        columns = list(schema.columns)
+        rules = [rule.text for rule in schema.rules]
+        title = (
+            f"{kind} of {len(schema.table_names)} columns{generated}, sha256 {schema.fingerprint}"
         )
+        note = ""
     header = ("column", "type", LEVELS, "may be missing", "values")
     lines = {each.name: _open_row(each) for each in open_ones(columns)}
     lines |= {each.name: _row(each) for each in closed_ones(columns)}
@@ -233,7 +235,8 @@ def _to_be_learnt(column: OpenColumn) -> list[str]:
 
 def _understood(column: Column, field: Mapping[str, Any]) -> str:
     """The values of a field of a column in a few words."""
-    constraints, own = field.get("constraints", {}), field.get("synthdp", {})
+    constraints = field.get("constraints", {})
+    own = field.get("synthdp", {})
     if "enum" in constraints:
         shown = ", ".join(map(str, constraints["enum"]))
         shown = shown if len(shown) <= _MAX_WIDTH // 2 else f"{shown[: _MAX_WIDTH // 2]} ..."

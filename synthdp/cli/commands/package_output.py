@@ -56,7 +56,8 @@ def check_folder(package: Package, options: OutputOptions, *, description: Path 
         raise ParameterError(
             "--output is '-'; a package is several files, give the name of a folder"
         )
-    folder, files = Path(options.output), files_of_package(package)
+    folder = Path(options.output)
+    files = files_of_package(package)
     names = [
         *files.values(),
         *filter(None, package.lookups.values()),
@@ -101,7 +102,8 @@ def write_package(
     """All tables, public ones, the description and the certificate: in a new folder, which then
     gets its name; ``unless_known`` as in `synthdp.cli.shared.outputs.write_sample`.
     """
-    package, files = synthesis.package, files_of_package(synthesis.package)
+    package = synthesis.package
+    files = files_of_package(synthesis.package)
     is_unknown = synthesis.can_sample and not synthesis.knows_size
     if options.rows is None and given is None and is_unknown:
         what = f"rows of {package.root.name!r}"
@@ -149,10 +151,8 @@ def announce_package(
     synthesis: LinkedSynthesis, options: OutputOptions, *, replay: str | None = None
 ) -> None:
     """Say that the folder is written, and what users should know of it."""
-    certificate, path = (
-        synthesis.certificate,
-        str(Path(options.output) / (DESCRIPTION + CERTIFICATE_ENDING)),
-    )
+    certificate = synthesis.certificate
+    path = str(Path(options.output) / (DESCRIPTION + CERTIFICATE_ENDING))
     if options.json:
         written = {"output": options.output, "certificate": path}
         print_result(written, certificate, replay=replay)

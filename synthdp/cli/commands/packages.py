@@ -53,7 +53,9 @@ def run_package(path: str, options: RunOptions) -> None:
     paid for.
     """
     check_package_options(options)
-    settings, folder, journal = settings_of(options), Path(path).parent, journal_of(options)
+    settings = settings_of(options)
+    folder = Path(path).parent
+    journal = journal_of(options)
     with progress_on(sys.stderr, verbosity=options.verbose) as status, ExitStack() as stack:
         find = None if options.source is None else database_tables(options.source, stack)
         package = Package.load(

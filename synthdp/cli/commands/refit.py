@@ -45,7 +45,8 @@ def refit_command(options: RefitOptions) -> None:
     if options.json:
         print_result({"output": options.output, "engine": certificate["engine"]}, certificate)
     else:
-        name, before = certificate["engine"]["name"], certificate["refitted"]["engine"]["name"]
+        name = certificate["engine"]["name"]
+        before = certificate["refitted"]["engine"]["name"]
         fitted = f"fitted by {name}, at first by {before}; what was released, and its guarantee, is the same"
         sys.stderr.write(f"{options.output}: {fitted}\n")
     caution(certificate["cautions"], is_said=options.json)

@@ -63,10 +63,8 @@ def run_command(options: RunOptions) -> None:
         raise ParameterError(
             "one of the arguments -s/--schema --kinds is required; say what is public about the table"
         )
-    saved, journal = (
-        {"--save": options.save, "--save-schema": options.save_schema},
-        journal_of(options),
-    )
+    saved = {"--save": options.save, "--save-schema": options.save_schema}
+    journal = journal_of(options)
     files = input_files(options)
     inputs = [
         *files,

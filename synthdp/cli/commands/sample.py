@@ -53,7 +53,8 @@ def sample_table(options: SampleOptions) -> None:
     tables = [options.output, *([options.given] if options.given else [])]
     if options.offset is not None:
         _check_offset(options)
-    where, dialect = _conditions(options.where), given_dialect(options, *tables)
+    where = _conditions(options.where)
+    dialect = given_dialect(options, *tables)
     synthesis = load(options.model).in_form(
         PLAIN_FORM
     )  # files are as the schema says, wherever the model was made

@@ -116,7 +116,8 @@ def measure_command(options: MeasureOptions) -> None:
         kept=tuple(kept_files(options).values()),
     )
     plan = MeasuringPlan.load(options.plan)
-    site, dialect = SiteRelease(plan, about=options.about), given_dialect(options, *files)
+    site = SiteRelease(plan, about=options.about)
+    dialect = given_dialect(options, *files)
     with (
         progress_on(sys.stderr, verbosity=options.verbose) as status,
         _opened(options, as_schema(plan.schema, dialect=dialect).dialect) as table,
@@ -130,7 +131,8 @@ def measure_command(options: MeasureOptions) -> None:
             counts = site.of(rows(), report=status, rescue=paid.callback)
             paid.keep(counts)
             counts.save(options.output, force=options.force)
-    certificate, run = counts.certificate, site.release.run
+    certificate = counts.certificate
+    run = site.release.run
     _announce(options.output, certificate, options.json, replay=run.replay)
     if run.journal_line and not run.replay and not options.json:
         sys.stderr.write(f"synthdp: {run.journal_line}\n")

@@ -62,7 +62,8 @@ def marginal_command(options: MarginalOptions) -> None:
         raise ParameterError(
             f"column {min(taken)!r} is called as a result is; use Synthesis.marginal from Python"
         )
-    text, dialect = is_text(options.output), synthesis.schema.dialect
+    text = is_text(options.output)
+    dialect = synthesis.schema.dialect
     levels = [_level_texts(synthesis.schema[name], text=text) for name in options.columns]
     labels = pd.MultiIndex.from_product(map(range, map(len, levels))).to_frame(
         index=False, name=list(options.columns)

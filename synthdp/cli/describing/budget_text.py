@@ -65,7 +65,8 @@ def _entry(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _totals(content: Mapping[str, Any]) -> list[str]:
-    spent, left = content["spent"], content["left"]
+    spent = content["spent"]
+    left = content["left"]
     lines = []
     if spent["stated_epsilon"] or spent["stated_delta"]:
         lines.append(

@@ -23,7 +23,8 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
     """The content of a journal, as `synthdp.release.persistence.kept_answers.KeptAnswers.described`
     returns it, in lines of text.
     """
-    settings, quoted = content["settings"], shlex.quote(path)
+    settings = content["settings"]
+    quoted = shlex.quote(path)
     columns = ", ".join(
         f"{name} {settings[name]}" for name in _SETTINGS if settings.get(name) is not None
     )
@@ -36,9 +37,11 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
         f"{'complete' if content['complete'] else 'not complete'}",
     ]
     if content["events"]:
-        events, noise = content["events"], "noise"
+        events = content["events"]
+        noise = "noise"
         if content["is_linked"]:
-            events, noise = in_units(events), NOISE_IN_UNITS
+            events = in_units(events)
+            noise = NOISE_IN_UNITS
         lines += [
             "",
             table(("event", "what", noise, "rho"), [event_row(event) for event in events]),

@@ -85,7 +85,8 @@ def _model_facts(content: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _row(measurement: Mapping[str, Any]) -> Sequence[str]:
-    stddev, shape = measurement["stddev"], measurement["shape"]
+    stddev = measurement["stddev"]
+    shape = measurement["shape"]
     sigma = " to ".join(
         f"{each:.4g}" for each in (stddev if isinstance(stddev, list) else [stddev])
     )

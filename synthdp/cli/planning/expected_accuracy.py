@@ -90,7 +90,8 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
     """
     # With more budget than that errors are below anything that is shown.
     rho = min(rho, Fraction(unit.marginal_l2_squared * (MOST_SIGNAL / rows) ** 2 / 2))
-    n_pairs, look = len(_pairs(domain)), rho * Fraction(Auto.score_share)
+    n_pairs = len(_pairs(domain))
+    look = rho * Fraction(Auto.score_share)
     sees = n_pairs > 0 and error_stddev(n_pairs, rho=look, unit=unit) <= Auto.max_noise_share * rows
     first = rho * Fraction(Auto.one_way_share) if sees else rho
     # Every so many columns, evenly, so that a table whose wide columns stand together is not

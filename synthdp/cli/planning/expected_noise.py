@@ -185,7 +185,8 @@ def noise_rows(
     columns: Mapping[str, ExpectedNoise], accuracy: Accuracy | None, *, guessed: Iterable[str]
 ) -> list[Sequence[str]]:
     """Name, cells, sigma and misplaced rows of each column, as texts."""
-    open_names, by_column = set(guessed), {} if accuracy is None else accuracy.by_column
+    open_names = set(guessed)
+    by_column = {} if accuracy is None else accuracy.by_column
     return [
         (
             name,

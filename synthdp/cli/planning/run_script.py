@@ -73,7 +73,8 @@ def run_script(words: Sequence[str], dialect: Mapping[str, str] | None = None) -
 
 def _table(asked: Mapping[str, Any]) -> tuple[list[str], str]:
     """The modules that a table needs, and the expression that is it."""
-    source, table = asked["source"] or "", asked["table"] or ""
+    source = asked["source"] or ""
+    table = asked["table"] or ""
     if not source:
         return [], repr(asked["input"])
     if source.startswith(_DUCKDB):

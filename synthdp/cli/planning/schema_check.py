@@ -100,8 +100,10 @@ def describe_check(
     schema = schema.without(unit) if unit is not None and unit in schema.names else schema
     # Rules that forbid everything are found here, before a budget would be spent on them.
     check_possible(schema.largest_domain, schema.constraints)
-    findings, content = schema_findings(schema, domain_share=share), _contents(schema)
-    texts, brief = list[str](), list[str]()
+    findings = schema_findings(schema, domain_share=share)
+    content = _contents(schema)
+    texts = list[str]()
+    brief = list[str]()
     if epsilon is not None and delta is not None:
         ledger = expected_ledger(
             schema,
@@ -181,7 +183,8 @@ def _expectation(
         "misplaced": None if accuracy is None else asdict(accuracy),
         "about": ABOUT_MODEL,
     }
-    title, open_names = _noise_title(ledger, rows), {column.name for column in schema.open_columns}
+    title = _noise_title(ledger, rows)
+    open_names = {column.name for column in schema.open_columns}
     brief = worst_noise(schema, asked, columns, accuracy, rows=rows)
     brief[0] = f"{wrapped(title)}\n{brief[0]}"
     if not schema.is_open:

@@ -64,7 +64,8 @@ def schema_findings(
     leaves open.
     """
     public = OpenSchema.from_schema(schema) if isinstance(schema, Schema) else schema
-    domain, is_open = public.largest_domain, {column.name for column in public.open_columns}
+    domain = public.largest_domain
+    is_open = {column.name for column in public.open_columns}
     findings = [finding for column in public.columns for finding in _of_column(column)]
     findings += [
         *_of_pairs(domain, is_open),
@@ -80,7 +81,8 @@ def warnings_first(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
-    columns, is_open = (column.name,), bool(column.open_parts)
+    columns = (column.name,)
+    is_open = bool(column.open_parts)
     size = column.most_levels
     is_binned = column.template.has_bins
     most = "up to " if is_open else ""
@@ -217,7 +219,8 @@ def question_findings(asked: Iterable[LearningQuestion], rows: int | None) -> It
         way_out = (
             f"declare {declare} that are public, leave fewer columns open, or give more budget"
         )
-        columns, excess = (question.column,), least * MIN_ROWS_A_RECORD / rows
+        columns = (question.column,)
+        excess = least * MIN_ROWS_A_RECORD / rows
         yield Finding(
             severity="warning", columns=columns, what=what, way_out=way_out, excess=excess
         )

@@ -31,7 +31,8 @@ _ABOUT = "the worst first; --all shows all, and says what it means"
 
 def worst_findings(lines: Sequence[str], *, n_tables: int) -> str:
     """As many findings as there is room for, at least one; they come sorted."""
-    shown, room = list[str](), _FINDING_LINES[n_tables]
+    shown = list[str]()
+    room = _FINDING_LINES[n_tables]
     for line in lines:
         block = wrapped(line)
         room -= block.count("\n") + 1
@@ -53,7 +54,8 @@ def worst_noise(
     """The questions that need most records, the columns of most noise, and what the plan
     expects of all.
     """
-    most, parts = _FEWER if asked else _COLUMNS, list[str]()
+    most = _FEWER if asked else _COLUMNS
+    parts = list[str]()
     if asked:
         needy = sorted(asked, key=lambda question: -(question.least_records or 0.0))
         header, lines = questions_table(schema, needy, rows=rows)

@@ -52,7 +52,8 @@ def chosen_project(given: str | None, project: str | None = None) -> OpenProject
         raise DataFileError(f"{given!r}: it does not exist; check the path")
     is_project = given is not None and (path / PROJECT).is_file()
     folder = path if is_project else Path(project or f"{path}{ENDING}")
-    opened, name = OpenProject.load(folder, path.parent), path.name + ("/" if path.is_dir() else "")
+    opened = OpenProject.load(folder, path.parent)
+    name = path.name + ("/" if path.is_dir() else "")
     if given is None or is_project or opened.project.table == name:
         return opened
     if name not in tables_in(opened.place):

@@ -89,7 +89,8 @@ def open_parts(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> lis
     """What of a table is left to be learnt, with what is answered; of linked tables, and of columns
     that are measured from others, nothing is asked so.
     """
-    parts, mark = list[OpenPart](), opened.project.mark
+    parts = list[OpenPart]()
+    mark = opened.project.mark
     for place, table, name, kind in placed(kinds_of(opened)):
         given = answers_of_kind(kind, mark=mark)
         asked = [each for each in QUESTIONS if each.name in LEARNT and given["kind"] in each.kinds]
@@ -204,7 +205,8 @@ class ColumnAnswers:
         kind = proposed_kind(name)
         if not kind:
             return {}
-        asked, is_written = "words" if kind == "boolean" else "format", kind in self.written
+        asked = "words" if kind == "boolean" else "format"
+        is_written = kind in self.written
         more = {asked: self.written[kind]} if self.opened.project.mark == "," and is_written else {}
         more |= {"bare": "on"} if kind == "number" else {}  # a unit may stand there, or none
         return self.with_usual({"kind": kind} | more)
@@ -219,8 +221,10 @@ class ColumnAnswers:
 
     def kinds(self) -> tuple[dict[str, dict[str, Kind]], dict[str, str]]:
         """The kinds of all columns with those answered, and what refuses others, by places."""
-        tables, fixed = kinds_of(self.opened), fixed_columns(self.opened)
-        mark, errors = self.opened.project.mark, dict[str, str]()
+        tables = kinds_of(self.opened)
+        fixed = fixed_columns(self.opened)
+        mark = self.opened.project.mark
+        errors = dict[str, str]()
         for place, table, name, _ in [*placed(tables)]:
             try:
                 if (given := self.of(place)) and (table, name) not in fixed:
@@ -232,9 +236,13 @@ class ColumnAnswers:
     def asked(self) -> list[AskedColumn]:
         """Every column with what is answered of it, else declared, else suggested by its name."""
         tables, errors = self.kinds()
-        fixed, mark, asked = fixed_columns(self.opened), self.opened.project.mark, []
+        fixed = fixed_columns(self.opened)
+        mark = self.opened.project.mark
+        asked = []
         for place, table, name, kind in [*placed(tables)]:
-            given, kinds, is_fixed = self.of(place), tables[table], (table, name) in fixed
+            given = self.of(place)
+            kinds = tables[table]
+            is_fixed = (table, name) in fixed
             given = given or answers_of_kind(kind, mark=mark)
             is_open = kind is None and not is_fixed and not given["kind"]
             is_seen = f"{place}.kind" in self.answers

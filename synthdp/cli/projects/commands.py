@@ -39,7 +39,8 @@ def run_words(opened: OpenProject) -> list[str]:
     Raises `ParameterError` if the table is not here, no budget is chosen, or it is not there any
     more.
     """
-    project, published = opened.project, f"{opened.run.name}/{PUBLISH}"
+    project = opened.project
+    published = f"{opened.run.name}/{PUBLISH}"
     if project.epsilon <= 0 or project.delta <= 0:
         raise ProjectError("epsilon_open", "no budget is chosen; choose an epsilon")
     words = ["run", *_table_words(opened), "-o", f"{published}/{output_of(opened)}"]
@@ -71,7 +72,8 @@ def _table_words(opened: OpenProject) -> list[str]:
 def report_words(opened: OpenProject, tab: str) -> list[str]:
     """The command that makes a page of a release: the one to publish, or the other."""
     published = f"{opened.run.name}/{PUBLISH}"
-    release, made = f"{published}/{RELEASE}", f"{published}/{output_of(opened)}"
+    release = f"{published}/{RELEASE}"
+    made = f"{published}/{output_of(opened)}"
     if tab == PUBLISH:
         return ["report", "--public", release, "-o", f"{published}/{PAGE}"]
     linked = opened.project.is_linked
@@ -99,10 +101,12 @@ def new_budget(opened: OpenProject, population: str, *, epsilon: float, delta: f
     Raises as `Budget.create` does, such as for a file that is there.
     """
     plain = "".join(each if each.isalnum() else "-" for each in population.lower()).strip("-")
-    name, unit = f"{plain[:40] or 'population'}.budget", opened.project.unit
+    name = f"{plain[:40] or 'population'}.budget"
+    unit = opened.project.unit
     if opened.project.is_linked:  # what is protected together is called by the root's key
         unit = "+".join(Package.load(declared_path(opened)).root.key)
-    path, unit_name = opened.place / name, unit or None
+    path = opened.place / name
+    unit_name = unit or None
     Budget.create(path, epsilon=epsilon, delta=delta, population=population, unit=unit_name)
     return name
 

@@ -124,7 +124,8 @@ def save_kinds(
         changed = [with_kinds(each, tables[each["name"]], rules=rules) for each in listed]
         content = {**content, "resources": changed}
     else:
-        own, content = own | {"dialect": opened.project.dialect}, in_order(opened, tables[""])
+        own = own | {"dialect": opened.project.dialect}
+        content = in_order(opened, tables[""])
         own |= {"missingValues": ["", *words] if words else []}
     own = {key: each for key, each in own.items() if each}
     content = {key: content[key] for key in content if key != OWN}
@@ -133,7 +134,8 @@ def save_kinds(
 
 def in_order(opened: OpenProject, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
     """The kinds as ordered rows of persons ask; raises `ProjectError` if the order may be missing."""
-    unit, order = opened.project.unit, opened.project.order
+    unit = opened.project.unit
+    order = opened.project.order
     try:
         return kinds_in_order(kinds, unit=unit, order=order)
     except ParameterError:
@@ -183,7 +185,8 @@ def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]
         raise ProjectError("several", "say whether a person may have several rows")
     if several != "yes":
         return {"unit": "", "order": "", "max_rows": 1}
-    unit, order = text_said(answers, "unit"), text_said(answers, "order")
+    unit = text_said(answers, "unit")
+    order = text_said(answers, "order")
     return rows_of_persons(opened, unit=unit, max_rows=whole_said(answers, "max_rows"), order=order)
 
 
@@ -237,7 +240,8 @@ def check(
     opened: OpenProject, *, epsilon: float | None = None, delta: float | None = None
 ) -> dict[str, Any]:
     """What `synthdp schema check` says of all columns and rules together; raises as it does."""
-    path, project = declared_path(opened), opened.project
+    path = declared_path(opened)
+    project = opened.project
     if project.is_linked:
         return PACKAGE_FACTS.load()(Package.load(path), epsilon=epsilon, delta=delta)
     unit = project.unit or None

@@ -37,7 +37,8 @@ def with_answers(
     """A project with what is answered of its spending and the kinds of its columns, as far as it
     can be, and what refuses the rest: without numbers nothing is to be expected.
     """
-    kinds, spent = kinds_of(opened), opened.changed(epsilon=0.0, rows=0)
+    kinds = kinds_of(opened)
+    spent = opened.changed(epsilon=0.0, rows=0)
     try:
         spent = spending_said(opened, answers, stands=True)
         kinds = with_parts_said(opened, answers)

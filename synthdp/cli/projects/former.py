@@ -36,7 +36,8 @@ def keep_former(
     """Keep, of each column that is measured from another from now on, its own bounds and the rules
     that go, given all kinds and rules of before and of now.
     """
-    kinds, gone = former[0], [rule for rule in former[1] if rule not in rules]
+    kinds = former[0]
+    gone = [rule for rule in former[1] if rule not in rules]
     kept = {table: dict(said) for table, said in opened.public(FORMER).items() if table in tables}
     for table, columns in tables.items():
         for name, kind in columns.items():

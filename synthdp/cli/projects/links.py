@@ -40,9 +40,11 @@ def _asked(
     keys: Sequence[Sequence[str]],
     answers: Answers,
 ) -> dict[str, Any]:
-    schema, links = resource["schema"], [(", ".join(names), to) for names, to in links_in(resource)]
+    schema = resource["schema"]
+    links = [(", ".join(names), to) for names, to in links_in(resource)]
     if "root" in answers:
-        fields, parents = answers.get(f"{start}.fields", ()), answers.get(f"{start}.parent", ())
+        fields = answers.get(f"{start}.fields", ())
+        parents = answers.get(f"{start}.parent", ())
         links = [*zip(fields, parents, strict=False)]
     links = [link for link in links if any(link)]
     columns = [field["name"] for field in schema["fields"]]
@@ -99,7 +101,8 @@ def _said(resource: Mapping[str, Any], start: str, answers: Answers) -> dict[str
         return next(iter(all_of(name)), "")
 
     names = [field["name"] for field in resource["schema"]["fields"]]
-    links, order = zip(all_of("fields"), all_of("parent"), strict=True), text("order")
+    links = zip(all_of("fields"), all_of("parent"), strict=True)
+    order = text("order")
     return {
         "key": [name for each in all_of("key") for name in _listed(each)],
         "links": [(_listed(fields), parent) for fields, parent in links if fields or parent],

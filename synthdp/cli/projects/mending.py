@@ -65,7 +65,8 @@ def subjects(cautions: Iterable[str]) -> list[Subject]:
     """
     found = dict[str, Subject]()
     for text in dict.fromkeys(cautions):
-        code, share = caution_code(text), _SHARE.search(text)
+        code = caution_code(text)
+        share = _SHARE.search(text)
         subject = found.setdefault(code, Subject(code))
         subject.texts.append(text)
         subject.shares.update(dict.fromkeys(quoted(text), float(share[1]) if share else None))

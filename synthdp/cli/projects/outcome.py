@@ -25,7 +25,8 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
     """
     result = (opened.run.result if opened.run.state == DONE else None) or {}
     numbers = re.findall(r"[0-9][0-9.e+-]*", f"{result.get('guarantee', '')}".partition(")")[0])
-    is_private, cautions = result.get("is_private"), result.get("cautions", ())
+    is_private = result.get("is_private")
+    cautions = result.get("cautions", ())
     names, codes = doubts(cautions)
     return {
         "result": result,

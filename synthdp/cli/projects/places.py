@@ -87,7 +87,8 @@ def check_source(place: Path, source: str, table: str) -> None:
     """Raise `ProjectError` unless it is the address of a database that a project may name: without
     a password, and a DuckDB file of the place.
     """
-    usual, problem = f"{DUCKDB}NAME", f"{source!r} is no address of a database here"
+    usual = f"{DUCKDB}NAME"
+    problem = f"{source!r} is no address of a database here"
     scheme, _, rest = source.partition("://")
     if not table or not rest or scheme not in ("duckdb", "postgres", "postgresql"):
         usual = f"postgres://USER@HOST/DATABASE, {usual}"

@@ -114,7 +114,8 @@ class OpenProject:
         0.0
         """
         opened = cls(path=path, place=place, jobs={} if jobs is None else jobs)
-        content, usual = opened.public(PROJECT), asdict(Project())
+        content = opened.public(PROJECT)
+        usual = asdict(Project())
         known = isinstance(content, Mapping) and content.keys() <= usual.keys()
         if not known or not all(_is_alike(content[key], usual[key]) for key in content):
             problem = f"project {str(path / PROJECT)!r}: it is no project of this version"

@@ -57,7 +57,8 @@ def asked_of_rule(
     columns = _known(opened, names)
     if form not in FORMS or not columns:
         return None
-    places, open_ = places_of(opened), []
+    places = places_of(opened)
+    open_ = []
     if form != "check":
         open_ = [name for name, kind in columns.items() if asked_of_column(kind)["is_open"]]
     cases = _cases(form, columns, min(max(n_cases, 1), MOST_CASES) if form == "allow" else 1)
@@ -90,7 +91,8 @@ def _cases(form: str, columns: Mapping[str, Kind], n_cases: int) -> list[Case]:
 def _asked_of_side(number: int) -> list[Asked]:
     """On which side of a comparison a column stands, and how many times."""
     usual = ("left",) if number == 0 else ("right",)
-    name, sides = f"{number}.side", ("left", "right")
+    name = f"{number}.side"
+    sides = ("left", "right")
     asked = [Asked(name, each, form=ONE_OF, value=each, given=usual) for each in sides]
     return [*asked, Asked(f"{number}.times", "times")]
 
@@ -209,7 +211,8 @@ def save_rules(
 
 def with_limits(content: Mapping[str, Any], rules: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """A description of linked tables with those of the rules that are limits of each."""
-    rules, changed = [*rules], []
+    rules = [*rules]
+    changed = []
     for each in content["resources"]:
         own = {key: said for key, said in (each.get(OWN) or {}).items() if key != "limits"}
         limits = [rule for table, rule in rules if table == each["name"]]
@@ -219,7 +222,8 @@ def with_limits(content: Mapping[str, Any], rules: Iterable[tuple[str, Any]]) ->
 
 def distance_of(opened: OpenProject, rule: Any) -> tuple[str, str] | None:
     """The columns of a rule that a distance between them would say better, the lower one first."""
-    pair, kinds = ordered_pair(rule), columns_of(opened)
+    pair = ordered_pair(rule)
+    kinds = columns_of(opened)
     tables = [f"{name}".rpartition(".")[0] for name in pair or () if opened.project.is_linked]
     is_one_table = len({*tables}) < 2 and not any(each.startswith(OTHER) for each in tables)
     is_better = pair and is_one_table and all(is_ordered(kinds.get(each)) for each in pair)
@@ -232,7 +236,8 @@ def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
     not measured by a distance yet. Those in the order of the columns come first, as most are so.
     """
     ruled = [{*(ordered_pair(rule) or ())} for rule in rules_of(opened)]
-    ways, turned = list[tuple[str, str]](), list[tuple[str, str]]()
+    ways = list[tuple[str, str]]()
+    turned = list[tuple[str, str]]()
     for table, kinds in kinds_of(opened).items():
         fields = {name: kind for name, kind in kinds.items() if isinstance(kind, Mapping)}
         measured = {name: relative_to(kind) for name, kind in fields.items()}

@@ -68,13 +68,16 @@ def protected(opened: OpenProject, *, of_run: bool = False) -> dict[str, Any]:
     used, of linked tables ``root``), at most how many rows ``most`` of a person, told apart by
     ``unit``; as chosen, or ``of_run``.
     """
-    project, words = opened.project, opened.run.arguments
+    project = opened.project
+    words = opened.run.arguments
     if project.is_linked:
         return {"by": "root"}
-    unit, most = project.unit, project.max_rows
+    unit = project.unit
+    most = project.max_rows
     if of_run:
         said = dict(pairwise(words))
-        unit, most = said.get("--unit", ""), int(said.get("--max-rows-per-unit", 1))
+        unit = said.get("--unit", "")
+        most = int(said.get("--max-rows-per-unit", 1))
     by = "person" if most > 1 else "once"
     return {"by": by, "unit": unit, "most": most} if unit else {"by": "row"}
 
@@ -95,7 +98,8 @@ def published(opened: OpenProject) -> Path:
 
 def published_files(opened: OpenProject) -> dict[str, Path]:
     """What may go out, by the name that it has in its folder; nothing before the run is done."""
-    folder, is_done = published(opened), opened.run.state == DONE
+    folder = published(opened)
+    is_done = opened.run.state == DONE
     found = sorted(folder.rglob("*")) if is_done else ()
     files = [path for path in found if path.is_file() and not path.is_symlink()]
     return {path.relative_to(folder).as_posix(): path for path in files}
@@ -103,7 +107,8 @@ def published_files(opened: OpenProject) -> dict[str, Path]:
 
 def certify(opened: OpenProject) -> None:
     """Write the page of the certificate of a run that is done, if it is not there yet."""
-    name, page = output_of(opened), published(opened) / "certificate.html"
+    name = output_of(opened)
+    page = published(opened) / "certificate.html"
     beside = f"{name}/datapackage.json" if opened.project.is_linked else name
     if opened.run.state == DONE and not page.exists():
         content = load_json(published(opened) / f"{beside}.privacy.json", "certificate")
@@ -155,7 +160,8 @@ def release_page(opened: OpenProject, tab: str) -> Path:
 
 def project_archive(opened: OpenProject) -> bytes:
     """The project for a colleague: what was said and declared, without the table."""
-    held, folder = BytesIO(), opened.path
+    held = BytesIO()
+    folder = opened.path
     with ZipFile(held, "w") as archive:
         for name in (PROJECT, KINDS, PACKAGE, FORMER):
             if (folder / name).exists():

@@ -27,7 +27,8 @@ def usual_delta(rows: int) -> float:
 
 def left_below(opened: OpenProject) -> float:
     """What is left in the project's budget file if a run would ask for more, else 0."""
-    epsilon, budget = opened.project.epsilon, budget_in(opened, opened.project.budget)
+    epsilon = opened.project.epsilon
+    budget = budget_in(opened, opened.project.budget)
     left = budget.get("left", {}).get("epsilon", epsilon)
     return float(left) if epsilon > left else 0.0
 

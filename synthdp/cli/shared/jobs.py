@@ -84,7 +84,8 @@ class Job:
     @property
     def progress(self) -> Progress:
         """What its log says, as it was at the last tick."""
-        tick, log = TICK if self._is_running() else None, ""
+        tick = TICK if self._is_running() else None
+        log = ""
         with suppress(OSError):
             log = (self.folder / LOG).read_text(encoding="utf-8")
         return logged_progress(log, tick=tick)

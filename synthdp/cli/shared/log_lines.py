@@ -34,7 +34,8 @@ def progress_on(stream: TextIO, *, verbosity: int, output: str | None = None) ->
 @contextmanager
 def _logged(stream: TextIO, least: int) -> Iterator[None]:
     """Write lines of the log, from a level on."""
-    handler, level = StreamHandler(stream), LOGGER.level
+    handler = StreamHandler(stream)
+    level = LOGGER.level
     cleared = CLEARED if least == NOTICE and stream.isatty() else ""  # of the status line
     handler.setFormatter(Formatter(f"{cleared}synthdp: %(message)s"))
     LOGGER.addHandler(handler)

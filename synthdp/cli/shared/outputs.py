@@ -262,7 +262,8 @@ def _write_blocks(
         schema.domain, n_rows
     )  # a slip of the finger is refused at once, as of a table that is drawn whole
     check_batches(schema, n_rows, offset=offset, seed=options.seed)
-    text, kind = is_text(options.output), file_kind(options.output)
+    text = is_text(options.output)
+    kind = file_kind(options.output)
     tally = tally_of(synthesis)
     totals: list[TotalsCheck] = []
     blocks = drawn_blocks(

@@ -152,7 +152,8 @@ def _measured(release: Any) -> set[tuple[str, tuple[str, ...], bytes]]:
 
 def _unused(beside: Path, ending: str) -> Path:
     """A name that is free: an earlier rescue was paid for as well."""
-    path, numbers = beside.with_name(beside.name + ending), count(2)
+    path = beside.with_name(beside.name + ending)
+    numbers = count(2)
     while os.path.lexists(path):
         path = beside.with_name(f"{beside.name}-{next(numbers)}{ending}")
     return path

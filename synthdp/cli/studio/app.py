@@ -110,7 +110,8 @@ async def _answered(
 ) -> Response:
     """An answer from a thread, one after the other, and never with a value of an error."""
     given: ImmutableMultiDict[str, Any] = request.query_params
-    is_sent, accepted = request.method == "POST", request.headers.get("accept-language", "")
+    is_sent = request.method == "POST"
+    accepted = request.headers.get("accept-language", "")
     chosen = (request.query_params.get(_CHOSEN, ""), request.cookies.get(_COOKIE, ""))
     texts = Texts(preferred([*chosen, *accepted.split(",")]))
     if is_sent:
@@ -165,9 +166,12 @@ def _page(visit: Visit, name: str, *, error: SynthdpError | None = None) -> Resp
         if name == "table":
             raise
         return _page(visit, "table", error=missing)  # such as a table that is not here
-    said, language, words = f"{error or ''}", USUAL, ""
+    said = f"{error or ''}"
+    language = USUAL
+    words = ""
     if isinstance(error, ProjectError):  # which says all in the reader's language
-        said, language = visit.texts(f"no.{error.key}", **error.given), visit.texts.language
+        said = visit.texts(f"no.{error.key}", **error.given)
+        language = visit.texts.language
     elif error:
         words = visit.texts.named("error", error_code(error), "")
     view = {
@@ -210,7 +214,8 @@ def _rendered(visit: Visit, template: str, view: Mapping[str, Any], status: int 
 def _saved(visit: Visit, name: str) -> Response:
     """What a form says is saved, or nothing is; then a page is asked for: nothing is sent twice."""
     try:
-        address, leads = STEPS[name][1](visit), visit.text("leads")
+        address = STEPS[name][1](visit)
+        leads = visit.text("leads")
         return RedirectResponse(f"/{leads}" if leads in STEPS else address, 303)
     except SynthdpError as error:
         number = secrets.token_hex(8)
@@ -229,7 +234,8 @@ def _download(visit: Visit) -> Response:
 
 
 def _archive(visit: Visit, *, name: str) -> Response:
-    opened, stem = visit.of_release().opened, Path(visit.studio.path.resolve().stem).stem
+    opened = visit.of_release().opened
+    stem = Path(visit.studio.path.resolve().stem).stem
     called = quote(f"{stem}-{opened.run.name if name == 'release' else name}.zip")
     headers = {"content-disposition": f"attachment; filename*=utf-8''{called}"}
     content = ARCHIVES[name](opened)

@@ -76,10 +76,12 @@ class Guard:
 
     def _refused(self, request: Request) -> ASGIApp | None:
         """What is answered in place of the page; None if all is well."""
-        headers, given = request.headers, request.query_params.get("token")
+        headers = request.headers
+        given = request.query_params.get("token")
         if headers.get("host") not in self._hosts:
             return _refusal(421, "This address is not the studio's; open the one that it printed.")
-        is_read, own = request.method in ("GET", "HEAD"), [f"http://{each}" for each in self._hosts]
+        is_read = request.method in ("GET", "HEAD")
+        own = [f"http://{each}" for each in self._hosts]
         # Following the printed address from a mail or a terminal is a visit, not a request.
         is_visit = is_read and headers.get("sec-fetch-mode") == "navigate" and given is not None
         is_near = headers.get("sec-fetch-site", "none") in ("same-origin", "none") or is_visit

@@ -34,7 +34,8 @@ def budget_view(visit: Visit) -> dict[str, Any]:
 def expected_view(visit: Visit) -> dict[str, Any]:
     """What is to be expected of the numbers that are typed or were saved."""
     opened, kinds, error = with_answers(visit.opened, visit.answers)
-    said, rows = expected(opened, kinds), opened.project.rows
+    said = expected(opened, kinds)
+    rows = opened.project.rows
     said |= {"delta": opened.project.delta, "places": places_of(visit.opened)}
     said |= {"views": [_view_row(visit, each, rows) for each in said["views"]]}
     plan = said["plan"] or {"budgets": ()}
@@ -45,7 +46,8 @@ def expected_view(visit: Visit) -> dict[str, Any]:
 
 def _budget_row(visit: Visit, said: Mapping[str, Any]) -> list[str]:
     """What a budget gives: its epsilon, and shares."""
-    number, names = visit.texts.number, ("columns", "pairs", "best_true_positives")
+    number = visit.texts.number
+    names = ("columns", "pairs", "best_true_positives")
     shares = [said[name] for name in names]
     shown = ["" if each is None else f"{number(100 * each)} %" for each in shares]
     return [number(said["epsilon"], "%g"), *shown]
@@ -53,7 +55,8 @@ def _budget_row(visit: Visit, said: Mapping[str, Any]) -> list[str]:
 
 def _view_row(visit: Visit, said: Mapping[str, Any], families: int) -> list[str]:
     """What a linked table gets: its share of the budget, and the noise of counts of families."""
-    number, noise = visit.texts.number, said["noise_families"]
+    number = visit.texts.number
+    noise = said["noise_families"]
     is_later = said["view"].startswith("later ")
     name = visit.texts("expected.later", name=said["table"]) if is_later else said["view"]
     share = f" ({number(100 * noise / families)} %)" if families else ""
@@ -65,7 +68,8 @@ def save_budget(visit: Visit) -> str:
     """Choose what is spent, say what it would not learn, make a budget file for the population if
     asked to, and go on if asked to.
     """
-    creates, goes_on = visit.action == "create", visit.action == "go_on"
+    creates = visit.action == "create"
+    goes_on = visit.action == "go_on"
     said = spending_said(visit.opened, visit.answers)
     check_spending(said, is_charged=not creates)
     changed = {each: getattr(said.project, each) for each in ("rows", "epsilon", "delta", "note")}

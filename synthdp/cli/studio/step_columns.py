@@ -36,7 +36,8 @@ def save_columns(visit: Visit) -> str:
     if visit.action == "book":
         levels = code_book(visit.text("book"), labels=visit.text("holds") == "labels")
         filled = with_levels_of_tables(filled, levels, fixed=fixed_columns(visit.opened))
-    some, rest = (visit.text("some_kind"), visit.texts_of("some")), ("categorical", None)
+    some = (visit.text("some_kind"), visit.texts_of("some"))
+    rest = ("categorical", None)
     said, places = {"some": some, "rest": rest}.get(visit.action, (None, ()))
     words = visit.text("missing") if "missing" in visit.form else None
     visit = visit.saved()
@@ -51,7 +52,8 @@ def save_columns(visit: Visit) -> str:
 
 def said_of_form(visit: Visit) -> dict[str, Any]:
     """What is said of the one column whose inputs are sent, as they are typed."""
-    answers, place = _answers(visit), visit.text("id")
+    answers = _answers(visit)
+    place = visit.text("id")
     return {"said": answers.said_of(place), "inputs": answers.of(place)}
 
 

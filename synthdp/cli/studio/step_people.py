@@ -35,10 +35,13 @@ def people_view(visit: Visit) -> dict[str, Any]:
     content = content_of(visit.opened)
     with suppress(SynthdpError):
         content = _typed(visit)
-    tables, words = content.get("resources", ()), visit.texts.words("rule")
-    columns, n_cases = rules.columns_of(visit.opened), visit.whole("cases", usual=2)
+    tables = content.get("resources", ())
+    words = visit.texts.words("rule")
+    columns = rules.columns_of(visit.opened)
+    n_cases = visit.whole("cases", usual=2)
     about = [("rule", visit.text("rule")), *(("column", name) for name in visit.texts_of("column"))]
-    apart, places = rules.dates_apart(visit.opened), [*places_of(visit.opened)]
+    apart = rules.dates_apart(visit.opened)
+    places = [*places_of(visit.opened)]
     turned = [] if visit.text("turned") else [("turned", "1")]
     return {
         "columns": [each for each in columns if not each.startswith(OTHER)],
@@ -72,7 +75,8 @@ def save_people(visit: Visit) -> str:
         others = [each for each in visit.form if each not in ("key", "version", "action", "cases")]
         kept = [(name, text) for name in others for text in visit.texts_of(name)]
         return f"/people?{urlencode([*kept, ('cases', visit.whole('cases') + 1)])}#new"
-    units, typed = dict[str, Any](), _typed_units(visit)
+    units = dict[str, Any]()
+    typed = _typed_units(visit)
     with suppress(SynthdpError):  # what is not complete yet stays typed
         units = persons_of_answers(visit.opened, visit.answers) if typed else {}
     answered = (visit.text("rule"), _columns(visit), visit.answers)

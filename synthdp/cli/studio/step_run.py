@@ -24,8 +24,10 @@ _TABLES = ("synthetic.", "tables/")
 
 def run_view(visit: Visit) -> dict[str, Any]:
     """How far the run is, what it was charged, and what it says when it is done."""
-    state, progress = visit.run.state, visit.run.progress
-    said, apart = outcome(visit.opened), "; " if visit.texts("decimal") == "," else ", "
+    state = visit.run.state
+    progress = visit.run.progress
+    said = outcome(visit.opened)
+    apart = "; " if visit.texts("decimal") == "," else ", "
     pair = apart.join(visit.texts.number(each, "%.15g") for each in said["pair"])
     return {
         "state": state,
@@ -66,7 +68,8 @@ def save_run(visit: Visit) -> str:
 def look_view(visit: Visit) -> dict[str, Any]:
     """The pages that are there, or are being made."""
     visit, tab = visit.of_release(), PRIVATE if visit.text("tab") == PRIVATE else PUBLISH
-    job, has_page = _maker(visit, tab), runs.page_path(visit.opened, tab).exists()
+    job = _maker(visit, tab)
+    has_page = runs.page_path(visit.opened, tab).exists()
     return {
         "ended": visit.opened.ended,
         "release": visit.project.run,
@@ -99,7 +102,8 @@ def _maker(visit: Visit, tab: str) -> Job:
 
 def take_view(visit: Visit) -> dict[str, Any]:
     """The files to publish, and the run as a command line and as a script."""
-    opened, script = visit.of_release().opened, ""
+    opened = visit.of_release().opened
+    script = ""
     runs.certify(opened)
     with suppress(ParameterError):  # of a run of another version
         script = runs.script_text(opened)

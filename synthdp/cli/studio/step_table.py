@@ -30,7 +30,8 @@ from synthdp.core.errors import SynthdpError
 
 def table_view(visit: Visit) -> dict[str, Any]:
     """What can be chosen, what is, and the shape of it."""
-    project, listed = visit.project, tables_in(visit.studio.place)
+    project = visit.project
+    listed = tables_in(visit.studio.place)
     is_here = project.kind == DATABASE or project.table in listed
     is_text_here = is_here and is_written(visit.opened)
     view: dict[str, Any] = {"listed": listed, "is_here": is_here, "is_text": is_text_here}
@@ -72,13 +73,15 @@ def _upload(visit: Visit) -> str:
     given = next(iter(visit.form.get("file", ())), None)
     if given is None or isinstance(given, str) or not given.filename:
         raise visit.refusal("file")
-    name, replaces = visit.text("as") or given.filename, bool(visit.text("replace"))
+    name = visit.text("as") or given.filename
+    replaces = bool(visit.text("replace"))
     name = store_upload(visit.studio.place, name, given.file, replaces=replaces)
     return _take(visit, kind=TABLE, table=name)
 
 
 def _choose_database(visit: Visit) -> str:
-    source, table = visit.text("source"), visit.text("name")
+    source = visit.text("source")
+    table = visit.text("name")
     check_source(visit.studio.place, source, table)
     return _take(visit, kind=DATABASE, table=table, source=source)
 
@@ -93,9 +96,11 @@ def _take(visit: Visit, *, kind: str, table: str, source: str = "") -> str:
 
 
 def _declare(visit: Visit) -> str:
-    is_read, goes_on = True, visit.text("then") == "go_on"
+    is_read = True
+    goes_on = visit.text("then") == "go_on"
     if is_written(visit.opened):
-        encoding, delimiter = visit.text("encoding"), DELIMITERS.get(visit.text("delimiter"))
+        encoding = visit.text("encoding")
+        delimiter = DELIMITERS.get(visit.text("delimiter"))
         mark = visit.text("mark")
         encoding = encoding if encoding or goes_on else "utf-8"
         if encoding not in ENCODINGS or delimiter is None or (goes_on and mark not in MARKS):

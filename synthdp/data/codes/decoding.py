@@ -82,7 +82,8 @@ def _decoded(
     """Values for the codes of all attributes; see `decode`."""
     points: dict[str, Ints] = {}
     if schema.checks is not None:
-        axes, every = schema.checks.columns, codes
+        axes = schema.checks.columns
+        every = codes
 
         def draw(name: str, rows: NDArray[np.intp]) -> Ints:
             return _drawn(schema[name], axes[name], every, rng, rows)

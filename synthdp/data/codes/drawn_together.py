@@ -124,7 +124,8 @@ def _correlation(one: _Binned, other: _Binned, *, is_falling: bool) -> float:
     """The correlation of two Gaussians, cut into bins, that makes these rows likeliest: the
     polychoric one [Olsson 1979], but that some rows may stray.
     """
-    own, others = one.bins[:PILOT_ROWS], other.bins[:PILOT_ROWS]
+    own = one.bins[:PILOT_ROWS]
+    others = other.bins[:PILOT_ROWS]
     known = (own >= 0) & (others >= 0)
     shape = one.axis.n_levels, other.axis.n_levels
     cells = own[known] * shape[1] + others[known]
@@ -145,7 +146,8 @@ def _correlation(one: _Binned, other: _Binned, *, is_falling: bool) -> float:
 def _dealt(column: _Binned, leader: _Binned, correlation: float, rng: np.random.Generator) -> Ints:
     """A column's grid points, those of each bin in the order that its leader says."""
     known = np.flatnonzero(column.bins >= 0)
-    bins, leads = column.bins[known], leader.bins[known] >= 0
+    bins = column.bins[known]
+    leads = leader.bins[known] >= 0
     said = np.zeros(len(known))
     said[leads] = _normal_ranks(leader.points[known[leads]])
     # What the leader says, in standard deviations among the rows of a bin.

@@ -223,7 +223,8 @@ def _check_quotes(characters: NDArray[np.uint8], marks: CsvMarks) -> None:
     """Quotes open at the start of a field, close at its end, and are doubled inside (RFC 4180)."""
     quotes = np.flatnonzero(characters == ord(marks.quote))
     # The block has whole records, so quotes alternate.
-    opening, closing = quotes[::2], quotes[1::2]
+    opening = quotes[::2]
+    closing = quotes[1::2]
     before = characters[opening - 1]  # at the very start this is the last character, a line feed
     after = characters[closing + 1]
     neighbours = np.concatenate([before, after])

@@ -138,7 +138,8 @@ def _suspects(content: bytes) -> tuple[dict[int, int], dict[int, tuple[int, floa
         nonlocal start
         if not name.endswith("}v"):
             return
-        text, place = "".join(texts), start
+        text = "".join(texts)
+        place = start
         start = -1
         kind = cell.get("t", "n")
         # "e" marks errors, "n" (which may be left out) numbers; "s" is the number of a cell's
@@ -148,11 +149,9 @@ def _suspects(content: bytes) -> tuple[dict[int, int], dict[int, tuple[int, floa
         elif kind == "n" and "s" in cell and text and abs(number := float(text)) > MOST_DAYS:
             large[place] = parser.CurrentByteIndex, number, cell["s"]
 
-    parser.StartElementHandler, parser.CharacterDataHandler, parser.EndElementHandler = (
-        begin,
-        add,
-        end,
-    )
+    parser.StartElementHandler = begin
+    parser.CharacterDataHandler = add
+    parser.EndElementHandler = end
     parser.Parse(content, True)
     return errors, large
 

@@ -99,7 +99,8 @@ class FileSet(TableFile):
                     }
                     yield with_columns(chunk, of_folders)[names]
                 self._part.check_unchanged()
-            self._part, self._n_done = None, self._n_done + 1
+            self._part = None
+            self._n_done = self._n_done + 1
 
     @contextmanager
     def _opened(self, part: str) -> Iterator[TableFile]:

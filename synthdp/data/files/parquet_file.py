@@ -170,7 +170,8 @@ class ParquetFile(TableFile):
 
     def _is_utf8(self, column: Any) -> bool:
         """Whether the texts of a column are texts; True if it holds none."""
-        types, kind = self._pyarrow.types, column.type
+        types = self._pyarrow.types
+        kind = column.type
         if not any(
             is_text(kind)
             for is_text in (types.is_string, types.is_large_string, types.is_dictionary)

@@ -119,10 +119,9 @@ def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
     wide = numbers.astype(np.float64)
     rest = np.flatnonzero(np.isfinite(wide) & (wide != np.rint(wide)))
     powers = np.floor(np.log10(np.abs(wide[rest]))).astype(np.int64)
-    rest, powers = (
-        rest[np.abs(powers) < 9],
-        powers[np.abs(powers) < 9],
-    )  # what is divided, and by what, is exact
+    # what is divided, and by what, is exact
+    rest = rest[np.abs(powers) < 9]
+    powers = powers[np.abs(powers) < 9]
     for n_digits in _DIGITS:
         scale = 10.0 ** (n_digits - 1 - powers)
         shorter = np.rint(wide[rest] * scale) / scale
@@ -130,7 +129,8 @@ def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
         # likely made of.
         fits = shorter.astype(numbers.dtype) == numbers[rest]
         wide[rest[fits]] = shorter[fits]
-        rest, powers = rest[~fits], powers[~fits]
+        rest = rest[~fits]
+        powers = powers[~fits]
     return wide
 
 

@@ -137,7 +137,8 @@ class HeldTexts(HeldColumn):
         self._check_plain(grid)
         if len(starts):
             self._refuse("texts have no order to be counted in; give no starts")
-        numbers, keys = self.rows.joined(), self._vocabulary.keys
+        numbers = self.rows.joined()
+        keys = self._vocabulary.keys
         # The extra entry answers for -1, the number of rows without a key.
         missing = np.append(
             np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True
@@ -150,7 +151,8 @@ class HeldTexts(HeldColumn):
         Texts that no UTF-8 file can hold, and foreign objects, are left out: they are no levels.
         """
         self._check_plain(grid)
-        numbers, keys = self.rows.joined(), self._vocabulary.keys
+        numbers = self.rows.joined()
+        keys = self._vocabulary.keys
         occurring = self._counts(numbers, len(keys)).tolist()
         counts: dict[str, int] = {}
         for key, n_rows in zip(keys, occurring, strict=True):
@@ -292,10 +294,8 @@ class HeldLevels(_HeldPoints):
         """The codes that a closed column gives the values."""
         reader = self._reader
         levels = np.arange(reader.size)
-        levels[reader.missing_code], levels[reader.unread_code] = (
-            column.missing_code,
-            column.unread_code,
-        )
+        levels[reader.missing_code] = column.missing_code
+        levels[reader.unread_code] = column.unread_code
         return np.asarray(levels.astype(column.dtype)[self.rows.joined() % reader.size])
 
 

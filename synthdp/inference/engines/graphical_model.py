@@ -221,7 +221,8 @@ class MaximumLikelihoodEngine(Engine):
         cliques = [m.clique for m in problem.measurements]
         cliques += [c.clique for c in problem.constraints]
         tree = self._tree(problem.domain, cliques)
-        domain, progress = problem.domain, problem.progress
+        domain = problem.domain
+        progress = problem.progress
         loss = MarginalLoss(domain, problem.measurements)
         total = estimate_total(problem.measurements)
         possible = possible_cells(domain, problem.constraints)
@@ -249,7 +250,8 @@ class MaximumLikelihoodEngine(Engine):
                 tree=tree, log_potentials=potentials, total=total, status=status
             )
         fit = _PotentialFit(tree, loss, possible, total)
-        theta, done = fit.start(earlier, bound), 0
+        theta = fit.start(earlier, bound)
+        done = 0
         # Even scales are no trouble to mirror descent, and rough fits are done before the
         # relaxation would be.
         goal = bound() if is_uneven(loss) and self.driver.tolerance <= _MAX_FOLLOWING else None

@@ -68,7 +68,8 @@ class RecordUpdateEngine(Engine):
             records, wanted.wanted, progress=problem.progress
         )
         ended: Ending = "stalled" if has_settled else "stopped"
-        columns, weights = tuple(records), np.full(records.shape[1], 1.0 / records.shape[1])
+        columns = tuple(records)
+        weights = np.full(records.shape[1], 1.0 / records.shape[1])
         loss = MarginalLoss(domain, problem.measurements)
         fitted = [
             wanted.total * cell_counts(domain, clique, columns, weights) for clique in loss.cliques

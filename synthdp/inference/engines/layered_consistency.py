@@ -93,7 +93,8 @@ class LayeredConsistencyEngine(Engine):
 
     def fit(self, problem: FitProblem) -> PseudoMarginalModel:
         """Fit the model."""
-        domain, measurements = problem.domain, problem.measurements
+        domain = problem.domain
+        measurements = problem.measurements
         possible = possible_cells(domain, problem.constraints)
         # Every subset of a measured clique gets a table of its own, as the layers are built from
         # small to wide.
@@ -200,7 +201,10 @@ class _Layers:
         total: float,
     ) -> None:
         self.tables: dict[Clique, Array] = {}
-        self._domain, self._cliques, self._masks, self._total = domain, cliques, masks, total
+        self._domain = domain
+        self._cliques = cliques
+        self._masks = masks
+        self._total = total
         # Shares of levels cannot be read off counts of merged ones.
         plain = [measurement for measurement in measurements if not measurement.groups]
         self._shares = one_way_shares(domain, plain, total=total)
@@ -261,13 +265,15 @@ class _Layers:
         The estimate over all levels replaces the prior; each over merged levels is then combined
         with it as a linear observation of sums of cells (a Kalman update).
         """
-        mean, variance = prior, unmeasured_variance(prior, self._total)
+        mean = prior
+        variance = unmeasured_variance(prior, self._total)
         # All levels first, which replaces the prior; what was measured over merged ones only
         # corrects it.
         for estimate in reversed(self._noisy.estimates(clique).values()):
             coarsening = estimate.coarsening
             if clique[0] not in coarsening.groups:
-                mean, variance = estimate.counts, estimate.variance
+                mean = estimate.counts
+                variance = estimate.variance
                 continue
             group_variance = coarsening.apply(clique, variance)
             gain = np.divide(

@@ -66,7 +66,8 @@ class LocalConsistencyEngine(Engine):
 
     def fit(self, problem: FitProblem) -> PseudoMarginalModel:
         """Fit the model."""
-        domain, measurements = problem.domain, problem.measurements
+        domain = problem.domain
+        measurements = problem.measurements
         possible = possible_cells(domain, problem.constraints)
         cliques = [measurement.clique for measurement in measurements]
         # Within a measured clique a region of its own would only draw that one to a prior.
@@ -215,9 +216,11 @@ def _targets(
         )
         prior = total * expected_shares(region, possible[region], shares, of_clique)
         if region not in measured:
-            target, variance = prior, unmeasured_variance(prior, total)
+            target = prior
+            variance = unmeasured_variance(prior, total)
         else:
-            target, variance = noisy[region], measured[region].variance
+            target = noisy[region]
+            variance = measured[region].variance
             if shrinkage:
                 target, variance = shrunk(target, variance, prior)
         targets[region], variances[region] = target, np.where(possible[region], variance, 0.0)

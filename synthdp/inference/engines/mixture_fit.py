@@ -103,11 +103,9 @@ class ComponentEngine(Engine):
 
     def fit(self, problem: FitProblem) -> MixtureModel:
         """Fit the model."""
-        domain, measurements, constraints = (
-            problem.domain,
-            problem.measurements,
-            problem.constraints,
-        )
+        domain = problem.domain
+        measurements = problem.measurements
+        constraints = problem.constraints
         # A mixture never has probability 0 anywhere, so it cannot find out by itself that no row is
         # possible.
         check_possible(domain, constraints)
@@ -119,7 +117,8 @@ class ComponentEngine(Engine):
         self._check_size(domain, sum(map(domain.size, cliques)))
         backend = ArrayBackend(self.device)
         form = self._form(domain, backend, problem.warm_start)
-        loss, total = MarginalLoss(domain, measurements), estimate_total(measurements)
+        loss = MarginalLoss(domain, measurements)
+        total = estimate_total(measurements)
         target = _target(loss, domain, allowed)
         objective = _Objective(
             target, ProductComponents(domain, target.cliques, backend), form, backend, total
@@ -259,7 +258,9 @@ def _descend(
     A price that is high from the start would drive components apart before they have learned
     anything, into a poor local minimum.
     """
-    best, done, most = start, 0, driver.max_iterations
+    best = start
+    done = 0
+    most = driver.max_iterations
     for rise in range(_MAX_RISES):
         shifted = None if progress is None else partial(_report, progress, done, most)
         # From a fitted point on, smaller steps: a quarter, as for warm starts.

@@ -105,11 +105,9 @@ class PublicDataEngine(Engine):
             Also if the public table does not fit the domain, no row of it obeys the constraints,
             or it cannot express the measurements.
         """
-        domain, measurements, constraints = (
-            problem.domain,
-            problem.measurements,
-            problem.constraints,
-        )
+        domain = problem.domain
+        measurements = problem.measurements
+        constraints = problem.constraints
         columns, counts = self._support(domain, constraints)
         loss = MarginalLoss(domain, measurements)
         total = estimate_total(measurements)

@@ -149,7 +149,8 @@ def _merged(measurement: LinearMeasurement, coarsening: Coarsening) -> LinearMea
 
 def _merged_constraint(constraint: Constraint, coarsening: Coarsening) -> Constraint | None:
     """The constraint over merged levels; None if it tells apart levels that are merged."""
-    clique, allowed = constraint.clique, constraint.allowed.astype(np.int64)
+    clique = constraint.clique
+    allowed = constraint.allowed.astype(np.int64)
     merged = np.minimum(coarsening.apply(clique, allowed), 1)
     # Merged and given back it must be the same, or it speaks of levels one by one.
     if not np.array_equal(coarsening.spread(clique, merged), allowed):

@@ -88,7 +88,8 @@ class BeliefPropagation:
         """`beliefs` in a given arithmetic; raises `UnderflowDetected` where it does not do."""
         factors = self._start(log_potentials, arithmetic)
         tables: list[Array] = [np.empty(0)] * len(factors)
-        collected, drops = [], [0.0] * len(tables)
+        collected = []
+        drops = [0.0] * len(tables)
         for child in range(len(tables) - 1, 0, -1):  # children before parents
             edge = self._edges[child - 1]
             tables[child] = self._product(factors[child], self._shapes[child], arithmetic)
@@ -157,7 +158,8 @@ def _order(shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
     """Which pair to multiply next, until one is left; the result takes the place of the first:
     smallest first.
     """
-    waiting, order = list(shapes), []
+    waiting = list(shapes)
+    order = []
     # Factors of one shape make none that is larger, and of many children most messages are alike:
     # they need no search, which takes the cube of their number.
     for j in range(len(waiting) - 1, 0, -1):
@@ -200,7 +202,8 @@ def _log_size(
 def _edge(tree: JunctionTree, child: int) -> _Edge:
     parent = tree.parents[child]
     separator = set(tree.separators[child])
-    above, below = tree.cliques[parent], tree.cliques[child]
+    above = tree.cliques[parent]
+    below = tree.cliques[child]
     return _Edge(
         parent=parent,
         summed_up=tuple(axis for axis, name in enumerate(below) if name not in separator),

@@ -61,10 +61,8 @@ def grouped(sets: AttributeSets, home: Clique, cliques: Sequence[Clique]) -> lis
             sets.n_cells[mask] * len(members) for mask, members in groups
         )
         if cost < least:
-            best, least = (
-                [Group(sets.names(mask), tuple(sorted(members))) for mask, members in groups],
-                cost,
-            )
+            best = [Group(sets.names(mask), tuple(sorted(members))) for mask, members in groups]
+            least = cost
     return best
 
 

@@ -121,7 +121,8 @@ class MarkovRandomField(Model):
         """Draw records of a slice exactly, however rare it is; see `Model.sample_where`."""
         check_rows(self.domain, n_rows)
         generator = seeded(seed)
-        potentials, checked = dict(self._log_potentials), check_slice(self.domain, wanted)
+        potentials = dict(self._log_potentials)
+        checked = check_slice(self.domain, wanted)
         for name, weights in checked.items():
             mask = np.log(weights, out=np.full(weights.shape, -np.inf), where=weights > 0)
             # A slice is one more potential of a single attribute, so the tree stays as it is, and

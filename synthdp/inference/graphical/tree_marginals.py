@@ -190,9 +190,11 @@ class _Contraction:
         return table or self._sum(members)
 
     def _operand(self, table: _Table, use: _Use) -> _Operand:
-        batch, summed = self._sets.positions[use.batch], self._sets.positions[use.summed]
+        batch = self._sets.positions[use.batch]
+        summed = self._sets.positions[use.summed]
         rest = tuple(axis for axis in table.axes if axis not in batch and axis not in summed)
-        n_batch, n_summed = self._sets.n_cells[use.batch], self._sets.n_cells[use.summed]
+        n_batch = self._sets.n_cells[use.batch]
+        n_summed = self._sets.n_cells[use.summed]
         if (
             # The matrices are then transposed as views, which the product takes as they are.
             table.axes and table.axes[-1] in summed
@@ -279,7 +281,8 @@ def _in_order(
 
 def _uses(members: AttributeSet, split: Split) -> tuple[_Use, _Use]:
     """The two operands of the last step to a marginal."""
-    batch, summed = split.separator & members, split.separator & ~members
+    batch = split.separator & members
+    summed = split.separator & ~members
     return _Use(split.given, batch, summed, True), _Use(split.joint, batch, summed, False)
 
 

@@ -272,7 +272,8 @@ class _Planner:
 
     def _cost(self, first: Sequence[int], second: Sequence[int]) -> float:
         """Cells that are multiplied one by one, and what the matrix products count as."""
-        left, right = self._union(first), self._union(second)
+        left = self._union(first)
+        right = self._union(second)
         shared = self._size(left & right)
         tables = sum(self._size(self._union(group)) for group in (first, second))
         # Three costs in one unit, cells that are multiplied alone: filling the operands,
@@ -302,7 +303,8 @@ class _Planner:
         self._add(names[:axis] + names[axis + 1 :], {factor})
 
     def _multiply(self, i: int, j: int, *, summed: tuple[str, ...]) -> None:
-        left, right = self._names[i], self._names[j]
+        left = self._names[i]
+        right = self._names[j]
         both = [name for name in left if name in right and name not in summed]
         only_left = [name for name in left if name not in right]
         only_right = [name for name in right if name not in left]

@@ -90,7 +90,8 @@ def components(cliques: Sequence[Iterable[str]]) -> list[list[int]]:
     """Positions of some cliques, those together that hang together by shared attributes."""
     parts: list[tuple[set[str], list[int]]] = []
     for position, clique in enumerate(cliques):
-        names, members = set(clique), [position]
+        names = set(clique)
+        members = [position]
         apart = []
         for others, theirs in parts:
             if names & others:

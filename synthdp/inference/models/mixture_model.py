@@ -191,7 +191,8 @@ class MixtureModel(Model):
         """
         checked = check_slice(self._domain, wanted)
         constraints = slice_constraints(self._domain, self._constraints, checked)
-        levels, log_weights = self._levels.copy(), _log(self._weights, -np.inf)
+        levels = self._levels.copy()
+        log_weights = _log(self._weights, -np.inf)
         for name, scale in checked.items():
             inside = levels[self._rows[name]] * scale[:, None]
             shares = inside.sum(axis=0)

@@ -43,7 +43,8 @@ def drawn_given(
     """Partial records completed by rows of the pool if at least 20 agree with them, else by the
     field.
     """
-    domain, n_records = field.domain, len(next(iter(given.values())))
+    domain = field.domain
+    n_records = len(next(iter(given.values())))
     whole = np.empty((len(domain), n_records), dtype=np.int64)
     rest = np.arange(n_records)
     if pool is not None:

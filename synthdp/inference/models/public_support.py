@@ -114,10 +114,8 @@ def judge_support(
         max(_in_sums(table, noise, z), _in_many_cells(table, noise, z))
         for table, noise in zip(loss.split(residual), loss.split(variance), strict=True)
     ]
-    outside, noises = (
-        loss.split(np.where(covered, 0.0, noisy)),
-        loss.split(np.where(covered, 0.0, variance)),
-    )
+    outside = loss.split(np.where(covered, 0.0, noisy))
+    noises = loss.split(np.where(covered, 0.0, variance))
     uncovered = [_in_sums(table, noise, z) for table, noise in zip(outside, noises, strict=True)]
     worst = int(np.argmax(np.maximum(missed, uncovered)))
     report = SupportReport(

@@ -130,7 +130,8 @@ class RefinedModel(Model):
         whose noisy count left it none is taken where no other will do.
         """
         generator = seeded(seed)
-        coarse, shares = check_slice(self._domain, wanted), dict(self._shares)
+        coarse = check_slice(self._domain, wanted)
+        shares = dict(self._shares)
         for name in coarse.keys() & shares.keys():
             # A wanted level of share 0 would make the slice impossible, though noise alone may have
             # brought it to 0.
@@ -152,7 +153,8 @@ class RefinedModel(Model):
         """Give the rows of each merged level back to its levels, in proportion to some shares."""
         columns = list(coarse)
         for name, weights in shares.items():
-            groups, position = self._coarsening.groups[name], self._domain.index(name)
+            groups = self._coarsening.groups[name]
+            position = self._domain.index(name)
             # A row of levels' weights for each group: each drawn group picks one of its own levels.
             table = np.zeros((int(groups.max()) + 1, groups.size))
             table[groups, np.arange(groups.size)] = weights

@@ -206,7 +206,8 @@ def locate(records: Records, scopes: Scopes, cells: IntArray) -> None:
         for i in range(n_rows):
             cells[s, i] = scopes.starts[s]
         for m in range(scopes.first[s], scopes.first[s + 1]):
-            member, stride = scopes.members[m], scopes.strides[m]
+            member = scopes.members[m]
+            stride = scopes.strides[m]
             for i in range(n_rows):
                 cells[s, i] += stride * records[member, i]
 

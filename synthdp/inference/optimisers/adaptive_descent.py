@@ -107,11 +107,11 @@ class AdaptiveDescent:
         # One more than the window, so that first and last are a window apart.
         values = deque([search.best_value], maxlen=self.window + 1)
         # A loss this far below the noise's own size is zero for every purpose.
-        negligible, noise = (
-            1e-9 * n_cells,
-            self.noise_level(n_cells) if self.stop_at_noise else -inf,
-        )
-        n_iterations, halved, converged = 0, 0, search.best_value <= negligible
+        negligible = 1e-9 * n_cells
+        noise = self.noise_level(n_cells) if self.stop_at_noise else -inf
+        n_iterations = 0
+        halved = 0
+        converged = search.best_value <= negligible
         while not converged and n_iterations < self.max_iterations:
             search.step(project)
             n_iterations += 1
@@ -172,12 +172,15 @@ class _Search:
         self._point = project(self._point - self._rate / grown * self._mean / size)
         value, self._slope = self._objective(self._point)
         if value < self.best_value:
-            self.best, self.best_value, self._best_slope = self._point, value, self._slope
+            self.best = self._point
+            self.best_value = value
+            self._best_slope = self._slope
 
     def restart(self) -> None:
         """Go on from the best point with half the learning rate."""
         self._rate *= 0.5
-        self._point, self._slope = self.best, self._best_slope
+        self._point = self.best
+        self._slope = self._best_slope
         # The mean of slopes belonged to another place. That of squares stays: scales of parameters
         # do not change by going back.
         self._mean *= 0

@@ -271,6 +271,7 @@ def _searched_direction(
         solution += product / bend * direction
         residual -= product / bend * image
         shaped = polytope.balanced(residual, diagonal)
-        previous, product = product, float(np.dot(residual, shaped))
+        previous = product
+        product = float(np.dot(residual, shaped))
         direction = shaped + product / previous * direction
     return solution, float(np.sqrt(max(product, 0.0) / first)) if first > 0 else 0.0

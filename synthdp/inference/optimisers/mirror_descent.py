@@ -131,8 +131,13 @@ class MirrorDescent:
         # while before the others move.
         window = int(self.window * _patience(loss))
         # The best point is kept beside the current one, for only shrinking may raise the loss.
-        losses, best = [state.current.loss], state.current
-        n_iterations, checked, n_shrunk, moved, converged = 0, 0, 0, True, loss.n_cells == 0
+        losses = [state.current.loss]
+        best = state.current
+        n_iterations = 0
+        checked = 0
+        n_shrunk = 0
+        moved = True
+        converged = loss.n_cells == 0
         while moved and not converged and n_iterations < self.max_iterations:
             moved = state.advance()
             n_iterations += 1
@@ -159,7 +164,9 @@ class MirrorDescent:
                     state.shrink()
                     # The losses begin anew: a shrunk point is worse at first, and must not be
                     # judged by what came before.
-                    n_shrunk, moved, losses = n_shrunk + 1, True, [state.current.loss]
+                    n_shrunk = n_shrunk + 1
+                    moved = True
+                    losses = [state.current.loss]
                 checked = n_iterations
             if progress is not None:
                 progress(n_iterations, self.max_iterations)
@@ -180,7 +187,8 @@ class MirrorDescent:
         long = max(window, int(_LONG_SHARE * len(losses)))
         if len(losses) <= long:
             return False
-        lately, longer = losses[-1 - window] - losses[-1], losses[-1 - long] - losses[-1]
+        lately = losses[-1 - window] - losses[-1]
+        longer = losses[-1 - long] - losses[-1]
         return (
             lately <= self.tolerance * losses[-1]
             and longer <= _LONG_TOLERANCE * self.tolerance * losses[-1]
@@ -254,7 +262,8 @@ class _State:
 
     def shrink(self) -> None:
         """Bring cells back whose probability is next to nothing."""
-        self.current, self._step = self._evaluate(_SHRUNK * self.current.theta), self._first_step
+        self.current = self._evaluate(_SHRUNK * self.current.theta)
+        self._step = self._first_step
 
     def advance(self) -> bool:
         """Take one accelerated step, or a plain one if that fails; False if neither lowers the
@@ -340,7 +349,8 @@ class _Differences:
         """Remember a step, in the place of the oldest one if all are taken."""
         if len(self._theta) == 0:
             return
-        slot, self._next = self._next, (self._next + 1) % len(self._theta)
+        slot = self._next
+        self._next = (self._next + 1) % len(self._theta)
         self._theta[slot], self._scaled[slot] = theta_step, scaled_step
         # One row and column of the Gram matrix a step, in place of a new one of 20 x 20 products.
         self._gram[slot] = self._gram[:, slot] = self._scaled @ scaled_step

@@ -68,7 +68,10 @@ def minimise(
     variance = 1.0 / loss.weights
     # The noise that the driver believes: exact measurements are loosened to a tenth of the noisiest.
     used = np.maximum(variance, variance.max() / _MAX_RATIO**2)
-    pull, before, tolerance, done = np.zeros(theta.size), np.inf, driver.tolerance, 0
+    pull = np.zeros(theta.size)
+    before = np.inf
+    tolerance = driver.tolerance
+    done = 0
     ended: Ending = "stalled"
     for _ in range(_MAX_ROUNDS):
         # One limit for all rounds, so that the limit means what a user set.

@@ -99,7 +99,8 @@ class ProductComponents:
         by_weights = self._backend.zeros(tuple(weights.shape))
         for start in range(0, len(weights), self._chunk):
             here = slice(start, start + self._chunk)
-            part, shares = levels[:, here], weights[here]
+            part = levels[:, here]
+            shares = weights[here]
             for product in self._products:
                 table = by_cell[product.cells]
                 left = self._joined(part, product.left)
@@ -152,7 +153,8 @@ class ProductComponents:
         rows.
         """
         while group:
-            name, group = group[0], group[1:]
+            name = group[0]
+            group = group[1:]
             if not group:
                 target[self.rows[name]] += by_row
                 return

@@ -153,7 +153,8 @@ def chance_distances(tables: Sequence[Array], n_rows: int) -> Array:
     deviations = np.zeros(p.size)
     is_rare = (p > 0.0) & (n_rows * p < 1.0)
     is_frequent = (n_rows * p >= 1.0) & (p < 1.0)
-    rare, frequent = p[is_rare], p[is_frequent]
+    rare = p[is_rare]
+    frequent = p[is_frequent]
     # With m = 1 no factorial is left, and most cells of sparse tables are such.
     deviations[is_rare] = 2.0 * n_rows * rare * np.exp(n_rows * np.log1p(-rare))
     m = np.floor(n_rows * frequent) + 1.0

@@ -54,7 +54,8 @@ class AgreeingRows:
         # Rows and records are numbered together, so that those that agree have one number.
         keys, _ = row_keys(part, part.attributes, joined, len(joined[0]))
         _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
-        self._rows, self._records = groups[: self._kept.size], groups[self._kept.size :]
+        self._rows = groups[: self._kept.size]
+        self._records = groups[self._kept.size :]
         self._codes = [column[first] for column in joined]
         self._sums = np.bincount(self._rows, self._weights, minlength=first.size)
         self.n_agreeing: IntArray = np.bincount(self._rows, minlength=first.size)[self._records]
@@ -76,7 +77,8 @@ class AgreeingRows:
         shares = self._weights[order] / self._sums[self._rows[order]]
         running = np.append(0.0, np.cumsum(shares))
         ends = np.cumsum(np.bincount(self._rows, minlength=self._sums.size))
-        low, high = running[np.append(0, ends[:-1])[groups]], running[ends[groups]]
+        low = running[np.append(0, ends[:-1])[groups]]
+        high = running[ends[groups]]
         target = low + generator.random(groups.size) * (high - low)
         # Rounding may put it at the end, which belongs to the next group.
         target = np.minimum(target, np.nextafter(high, 0.0))

@@ -97,7 +97,8 @@ class Trends(NamedTuple):
 def add_products(row: NDArray[np.int32], trends: Trends, sign: float) -> None:
     """Add a record's products of ranks to the gaps of all pairs, or take them away."""
     for pair in range(trends.gaps.size):
-        one, other = trends.pairs[pair, 0], trends.pairs[pair, 1]
+        one = trends.pairs[pair, 0]
+        other = trends.pairs[pair, 1]
         trends.gaps[pair] += sign * trends.ranks[one, row[one]] * trends.ranks[other, row[other]]
 
 
@@ -128,7 +129,8 @@ def locate_block(
         for row in range(n_rows):
             block[marginal, row] = layout.starts[marginal]
         for place in range(layout.first_member[marginal], layout.first_member[marginal + 1]):
-            member, stride = layout.members[place], layout.member_strides[place]
+            member = layout.members[place]
+            stride = layout.member_strides[place]
             for row in range(n_rows):
                 block[marginal, row] += stride * codes[member, row]
 
@@ -187,7 +189,8 @@ def screen_ranks(
         for row in range(n_rows):
             ranks[attribute, row] = trends.ranks[attribute, np.uintp(codes[attribute, row])]
     for pair in range(trends.gaps.size):
-        one, other = trends.pairs[pair, 0], trends.pairs[pair, 1]
+        one = trends.pairs[pair, 0]
+        other = trends.pairs[pair, 1]
         pull = trends.weights[pair] * np.float32(trends.gaps[pair])
         for row in range(n_rows):
             product = pull * ranks[one, row] * ranks[other, row]
@@ -203,9 +206,11 @@ def pull_of_ranks(
     A rank correlation is one number of the whole table. Its gap pulls at the record in proportion to
     the other attribute's rank, and less the further the record follows: the bend is how fast.
     """
-    slope, bend = np.float32(0.0), np.float32(0.0)
+    slope = np.float32(0.0)
+    bend = np.float32(0.0)
     for place in range(trends.first[attribute], trends.first[attribute + 1]):
-        pair, other = trends.places[place], trends.others[place]
+        pair = trends.places[place]
+        other = trends.others[place]
         pull = trends.weights[pair] * trends.ranks[other, row[other]]
         slope += pull * np.float32(trends.gaps[pair])
         bend += pull * trends.ranks[other, row[other]]
@@ -252,11 +257,13 @@ def price_combinations(
     """
     # Attributes that belong together move together: each on its own would leave what is allowed, or
     # what it hangs together with.
-    first_name, last_name = ties.first_name[tie], ties.first_name[tie + 1]
+    first_name = ties.first_name[tie]
+    last_name = ties.first_name[tie + 1]
     n_values = ties.n_values[tie]
     arrival[:n_values] = 0.0
     for place in range(ties.first_holder[tie], ties.first_holder[tie + 1]):
-        marginal, offset = ties.holders[place], ties.first_offset[place]
+        marginal = ties.holders[place]
+        offset = ties.first_offset[place]
         start = cells[marginal]
         for member in range(layout.first_member[marginal], layout.first_member[marginal + 1]):
             for moved in range(first_name, last_name):
@@ -308,7 +315,8 @@ def move_cell(
     The surplus of the cell that is left falls by one and that of the new cell rises by one, so each
     row sees what rows before it did.
     """
-    left, joined = np.uintp(cells[marginal]), np.uintp(cell)
+    left = np.uintp(cells[marginal])
+    joined = np.uintp(cell)
     costs[left] -= weights[left]
     more[left] -= 1
     cells[marginal] = cell
@@ -432,7 +440,8 @@ def sweep(  # noqa: C901
             if not is_looked_up:
                 look_up(block, column, costs, weights, cells, reliefs)
                 is_looked_up = True
-            first, last = ties.first_holder[tie], ties.first_holder[tie + 1]
+            first = ties.first_holder[tie]
+            last = ties.first_holder[tie + 1]
             relief = np.float32(0.0)
             for place in range(first, last):
                 relief += reliefs[np.uintp(ties.holders[place])]
@@ -489,8 +498,11 @@ def price(
         start = starts[marginal]
         end = starts[marginal + 1] if marginal + 1 < scales.size else shares.size
         # Counted from 0, for the compiler, which makes wide instructions of what cannot be negative.
-        present, wanted, scale = counts[start:end], shares[start:end], np.float32(scales[marginal])
-        part_costs, part_weights = costs[start:end], weights[start:end]
+        present = counts[start:end]
+        wanted = shares[start:end]
+        scale = np.float32(scales[marginal])
+        part_costs = costs[start:end]
+        part_weights = weights[start:end]
         for cell in range(wanted.size):
             expected = n_rows * wanted[cell]
             surplus = np.float32(present[cell] - expected)

@@ -164,7 +164,8 @@ class _Sweep:
         wanted = self.wanted
         costs = self.costs.copy()
         trends = self.trends._replace(gaps=self.trends.gaps.copy())
-        n_changed, more = 0, np.zeros(wanted.n_cells, dtype=np.int32)
+        n_changed = 0
+        more = np.zeros(wanted.n_cells, dtype=np.int32)
         # Compiled code does not listen to signals.
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             some = rows[start : start + _ROWS_AT_ONCE]

@@ -280,7 +280,8 @@ def _strides(domain: Domain, clique: Clique) -> list[int]:
     shape = [domain[name] for name in clique]
     longest = int(np.argmax(shape))
     order = [longest, *(place for place in reversed(range(len(shape))) if place != longest)]
-    strides, stride = [0] * len(shape), 1
+    strides = [0] * len(shape)
+    stride = 1
     for place in order:
         strides[place] = stride
         stride *= shape[place]

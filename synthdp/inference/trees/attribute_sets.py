@@ -115,7 +115,9 @@ class Folded(dict[AttributeSet, int]):
         self, values: Mapping[AttributeSet, int], fold: Callable[[int, int], int], start: int
     ) -> None:
         super().__init__()
-        self._values, self._fold, self._start = values, fold, start
+        self._values = values
+        self._fold = fold
+        self._start = start
 
     def __missing__(self, members: AttributeSet) -> int:
         rest = members & (members - 1)
@@ -123,7 +125,8 @@ class Folded(dict[AttributeSet, int]):
         if folded is not None:  # often the set less its lowest member is known
             folded = self._fold(folded, self._values[members ^ rest])
         else:
-            folded, rest = self._start, members
+            folded = self._start
+            rest = members
             while rest:
                 folded = self._fold(folded, self._values[rest & -rest])
                 rest &= rest - 1

@@ -113,7 +113,8 @@ def _maximum_spanning_tree(members: Sequence[int]) -> tuple[list[int], list[int]
     intersection property [Jensen & Jensen 1994]. scipy's takes as long for a hundred cliques, and
     ten times as long for ten; networkx's takes more than ten times as long for either.
     """
-    order, parents = [0], [-1]
+    order = [0]
+    parents = [-1]
     shared = {i: (members[i] & members[0]).bit_count() for i in range(1, len(members))}
     nearest = dict.fromkeys(shared, 0)
     while shared:

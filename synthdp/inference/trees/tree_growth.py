@@ -138,7 +138,8 @@ class TreeGrowth:
 
     def _size_with(self, added: _Edges, max_cells: float) -> float:
         """Number of cells with some edges more: only what they can change is triangulated anew."""
-        sets, total = self._sets, self._triangulation.n_cells
+        sets = self._sets
+        total = self._triangulation.n_cells
         # Only peeled attributes from which a new edge can be reached, and parts of the core that
         # these meet, can change. Everything else keeps its cells, and that is why thousands of
         # candidates are no trouble.
@@ -177,7 +178,9 @@ class TreeGrowth:
         """Maximal cliques, but for boundaries outside, of the attributes that edges reach; None if
         too large.
         """
-        sets, bits, old_parts = self._sets, self._sets.bits, self._triangulation.parts
+        sets = self._sets
+        bits = self._sets.bits
+        old_parts = self._triangulation.parts
         graph = {bit: self._graph[bit] & inside for bit in bits[inside]}
         for bit, others in added:
             graph[bit] |= others

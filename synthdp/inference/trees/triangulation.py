@@ -92,7 +92,8 @@ def peel(sets: AttributeSets, graph: Graph, suspects: Iterable[int]) -> dict[int
     dict of int to int
         For each one taken out, in order, its neighbours then.
     """
-    bits, boundaries = sets.bits, {}
+    bits = sets.bits
+    boundaries = {}
     waiting = 0
     for bit in suspects:
         waiting |= bit
@@ -153,7 +154,8 @@ def eliminate_within(sets: AttributeSets, graph: Graph, *, max_cells: float) -> 
 
 def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> Component | None:
     """Least weight of the edges to add first, then smallest clique, then first in the domain."""
-    bits, weight = sets.bits, sets.weight
+    bits = sets.bits
+    weight = sets.weight
     graph = dict(whole)
     fills = {bit: _fill(sets, graph, bit, 0) for bit in graph}
     # One integer a rank: the smallest of a dictionary of integers is quicker than of tuples, and
@@ -162,7 +164,8 @@ def _eliminate_by_fill(sets: AttributeSets, whole: Graph, max_cells: float) -> C
     kept = _Kept(sets, whole, max_cells)
     while ranks:
         chosen = 1 << (min(ranks.values()) & _POSITIONS)
-        fill, members = fills.pop(chosen), graph.pop(chosen)
+        fill = fills.pop(chosen)
+        members = graph.pop(chosen)
         del ranks[chosen]
         boundary = members ^ chosen
         if not kept.add(members, boundary):
@@ -197,7 +200,9 @@ def _fill(sets: AttributeSets, graph: Graph, bit: int, clique: int) -> int:
     """Weight of the edges that eliminating an attribute would add; it is in the clique, if that is
     not empty.
     """
-    weight, members, total = sets.weight, graph[bit], 0
+    weight = sets.weight
+    members = graph[bit]
+    total = 0
     for other in sets.bits[members & ~clique]:
         unknown = ~graph[other]
         if members & unknown:
@@ -214,7 +219,8 @@ def _rank(fill: int, size: int, bit: int) -> int:
 
 def _eliminate_by_size(sets: AttributeSets, whole: Graph, max_cells: float) -> Component | None:
     """Fewest cells of the clique that elimination forms first, then first in the domain."""
-    bits, n_cells = sets.bits, sets.n_cells
+    bits = sets.bits
+    n_cells = sets.n_cells
     graph = dict(whole)
     costs = {bit: n_cells[members] for bit, members in graph.items()}
     kept = _Kept(sets, whole, max_cells)

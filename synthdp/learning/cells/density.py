@@ -145,13 +145,15 @@ class _Halving:
         """Whether any division of the cells ``i .. j - 1`` is believed, and how many records stand
         out in them.
         """
-        sums, stddev = self._sums, self._stddev
+        sums = self._sums
+        stddev = self._stddev
         # Noise of a sum grows with the root of the cells.
         surely = sums[j] - sums[i] if sums[j] - sums[i] > BELIEVED * stddev * sqrt(j - i) else 0.0
         if j - i < 2:
             return False, surely
         # Halved by cells, compared with what halves of such widths have if the density is even.
-        m, even = (i + j) // 2, self._even(i, j)
+        m = (i + j) // 2
+        even = self._even(i, j)
         (left, before), (right, after) = self._look(i, m), self._look(m, j)
         surplus = (sums[m] - sums[i]) * (1 - even) - (sums[j] - sums[m]) * even
         noise = stddev * sqrt((m - i) * (1 - even) ** 2 + (j - m) * even**2)
@@ -169,7 +171,8 @@ class _Halving:
     def divided(self, total: float) -> Floats:
         """The records of all cells, given to each."""
         result = np.zeros(len(self._sums) - 1)
-        widths, stretches = np.diff(self._spans), [(0, len(result), total)]
+        widths = np.diff(self._spans)
+        stretches = [(0, len(result), total)]
         while stretches:
             i, j, mass = stretches.pop()
             m = (i + j) // 2
@@ -182,12 +185,14 @@ class _Halving:
 
     def _left(self, i: int, j: int, mass: float) -> float:
         """How many of the records of a stretch its first half has."""
-        m, sums = (i + j) // 2, self._sums
+        m = (i + j) // 2
+        sums = self._sums
         if self._is_plain[m]:
             # The noisy counts do not add up to the mass that is to be divided.
             gap = mass - (sums[j] - sums[i])  # spread over the cells, which all have the same noise
             return float(sums[m] - sums[i] + gap * (m - i) / (j - i))
-        before, after = float(self._outstanding[m]), float(self._outstanding_after[m])
+        before = float(self._outstanding[m])
+        after = float(self._outstanding_after[m])
         # More stands out than there is: in proportion.
         if before + after > mass:
             return mass * before / (before + after)

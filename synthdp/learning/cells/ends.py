@@ -133,7 +133,8 @@ def tail_ends(
     """
     places, cells, parts = _places(edges, further)
     shares = _Shares(np.diff(edges), counts, stddev, cells, parts)
-    precision, score = shares.precision, shares.score
+    precision = shares.precision
+    score = shares.score
     for each in totals:
         inside = np.clip(places, each.start, each.stop) - each.start
         precision = precision + inside**2 / each.variance
@@ -205,7 +206,9 @@ def _places(edges: Floats, further: Sequence[float]) -> tuple[Floats, Ints, Floa
     next.
     """
     ends = [*edges.tolist(), *further]
-    places, cells, parts = [0.0], [0], [0.0]
+    places = [0.0]
+    cells = [0]
+    parts = [0.0]
     for index, (start, stop) in enumerate(itertools.pairwise(ends)):
         n_pieces = max(int(min(stop - start, PIECES)), 1)
         for piece in range(1, n_pieces):

@@ -103,11 +103,13 @@ def occupied_cells(
         # from the likely cell has to be earned.
         best = int(np.argmax(counts / stddev - SURPRISE * distance))
         return best, best
-    first, last = int(held[0]), int(held[-1])
+    first = int(held[0])
+    last = int(held[-1])
     for _ in range(most_tails):
         below = _tail(counts[:first][::-1][:reach], stddev, probable)
         above = _tail(counts[last + 1 :][:reach], stddev, probable)
-        first, last = first - below, last + above
+        first = first - below
+        last = last + above
         if not below and not above:
             break
     return first, last

@@ -54,7 +54,8 @@ class ChainPlaces:
         lower = np.floor(places).astype(np.intp)
         part = places - lower
         for name, rows in self._rows.items():
-            size, last = rows.shape[0], rows.shape[2] - 1
+            size = rows.shape[0]
+            last = rows.shape[2] - 1
             present = np.bincount(numbers, minlength=size).astype(np.float64)
             # Parents with more rows are others: they are weighed as they were drawn.
             here = _shares(rows[..., code], axis=1)
@@ -63,7 +64,8 @@ class ChainPlaces:
             # at one goes over into what is so at the next.
             by_code = _shares(rows.sum(axis=0), axis=0)
             own = by_code[:, code]
-            low, high = lower.clip(0, last), (lower + 1).clip(0, last)
+            low = lower.clip(0, last)
+            high = (lower + 1).clip(0, last)
             between = (by_code[:, low] * (1 - part) + by_code[:, high] * part).mean(axis=1)
             level = level * np.divide(between, own, out=np.zeros_like(own), where=own > 0)
             if level.sum() > 0:
@@ -79,7 +81,8 @@ def in_order(rows: FloatArray) -> FloatArray:
     at most a level, which keeps how many have which level at all places together.
     """
     most = rows.sum(axis=1, keepdims=True)
-    below, n_places = rows.cumsum(axis=1), rows.shape[2]
+    below = rows.cumsum(axis=1)
+    n_places = rows.shape[2]
     sums, weights = (
         np.append(np.zeros((*table.shape[:2], 1)), table.cumsum(axis=2), axis=2)
         for table in (below, most)

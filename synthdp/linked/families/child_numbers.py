@@ -123,7 +123,8 @@ class _Equations:
         self, view: LinkedView, name: str, measurements: Sequence[LinearMeasurement]
     ) -> None:
         assert view.schema is not None
-        self._name, self._size = name, view.schema[name].size
+        self._name = name
+        self._size = view.schema[name].size
         self._precision: FloatArray = np.zeros((self._size, self._size))
         self._weighted: FloatArray = np.zeros(self._size)
         self._is_whole = False
@@ -154,7 +155,8 @@ class _Equations:
 
     def _add(self, measurement: LinearMeasurement, units: FloatArray) -> None:
         """Add a marginal in which a row with each number of children counts so many units."""
-        clique, merging = measurement.clique, measurement.coarsening
+        clique = measurement.clique
+        merging = measurement.coarsening
         is_apart = self._name in clique
         axis = clique.index(self._name) if is_apart else None
         others = tuple(other for other in range(len(clique)) if other != axis)
@@ -247,14 +249,18 @@ class _Estimates:
             counts[first] = rows
             return
         middle = _middle(first, stop)
-        low, low_noise = self.count(first, middle), self.stddev(first, middle)
-        high, high_noise = self.count(middle, stop), self.stddev(middle, stop)
-        n_low, n_high = middle - first, stop - middle
+        low = self.count(first, middle)
+        low_noise = self.stddev(first, middle)
+        high = self.count(middle, stop)
+        high_noise = self.stddev(middle, stop)
+        n_low = middle - first
+        n_high = stop - middle
         share = n_low / (n_low + n_high)
         difference = abs(low * n_high - high * n_low)
         noise = sqrt((low_noise * n_high) ** 2 + (high_noise * n_low) ** 2)
         if difference > _ALIKE * noise or low < -low_noise or high < -high_noise:
-            low, high = _shrunk(low, low_noise), _shrunk(high, high_noise)
+            low = _shrunk(low, low_noise)
+            high = _shrunk(high, high_noise)
             if low + high > 0:
                 share = low / (low + high)
         self._split(counts, first, middle, rows * share)

@@ -152,12 +152,10 @@ class _Drawing:
         settles: bool,
         draw: Draw,
     ) -> None:
-        self._table, self._ancestors, self._text, self._checked = (
-            view.table,
-            ancestors,
-            draw.text,
-            draw.checked,
-        )
+        self._table = view.table
+        self._ancestors = ancestors
+        self._text = draw.text
+        self._checked = draw.checked
         schema = view.schema
         self.codes = (
             {}
@@ -212,7 +210,8 @@ class _Drawing:
         rng: np.random.Generator,
     ) -> None:
         """Values of some rows, such that they keep to checks with their ancestors and siblings."""
-        view, schema = fitted.view, fitted.schema
+        view = fitted.view
+        schema = fitted.schema
         own = {name: codes[rows] for name, codes in self.codes.items()}
         assert schema is not None
         checked = () if schema.checks is None else schema.checks.columns
@@ -364,7 +363,8 @@ def _rest_drawn(
     seed: np.random.SeedSequence,
 ) -> dict[str, CodeColumn]:
     """What given rows of one position lack, given all else that is known of them."""
-    view, positions = fitted.view, np.full(len(rows), position)
+    view = fitted.view
+    positions = np.full(len(rows), position)
     given = {name: column[rows] for name, column in codes.items() if name not in unknown}
     given |= {
         name: fitted.nearest_numbers(name, np.asarray(given[name], np.intp))

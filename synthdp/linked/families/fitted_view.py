@@ -95,7 +95,8 @@ class FittedView:
         if seen is None:
             return numbers
         places = np.searchsorted(seen, numbers).clip(1, max(len(seen) - 1, 1))
-        low, high = seen[places - 1], seen[np.minimum(places, len(seen) - 1)]
+        low = seen[places - 1]
+        high = seen[np.minimum(places, len(seen) - 1)]
         nearest: NDArray[np.intp] = np.where(numbers - low <= high - numbers, low, high)
         return nearest
 
@@ -248,7 +249,8 @@ class FittedView:
         What is released of own columns beside known ones says how they are distributed given these;
         so do one-way tables of own columns, which those of several are brought to agree with.
         """
-        domain, position = self.model.domain, self.view.position
+        domain = self.model.domain
+        position = self.view.position
         targets: dict[Clique, FloatArray] = {}
         implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.drawn}
         for clique, rows in tables.items():
@@ -306,7 +308,8 @@ class FittedView:
         self, records: NDArray[np.int32], places: FloatArray
     ) -> Mapping[str, FloatArray]:
         """Shares of the levels of own columns that a population has where these rows are."""
-        domain, position = self.model.domain, self.view.position
+        domain = self.model.domain
+        position = self.view.position
         assert position is not None
         numbers = records[domain.index(self.view.table.count)]
         return self._places.shares(numbers, int(records[domain.index(position), 0]), places)
@@ -314,7 +317,8 @@ class FittedView:
     @cached_property
     def _places(self) -> ChainPlaces:
         """How own columns are distributed at each place, where their tables are not too large."""
-        view, domain = self.view, self.model.domain
+        view = self.view
+        domain = self.model.domain
         assert view.position is not None
         expected: dict[str, FloatArray] = {}
         for name in view.drawn:
@@ -334,7 +338,8 @@ class FittedView:
         measured (the last axis).
         """
         position = self.view.position
-        domain, own = self.model.domain, set(self.view.drawn)
+        domain = self.model.domain
+        own = set(self.view.drawn)
         measured = {
             tuple(
                 name
@@ -352,7 +357,8 @@ class FittedView:
         """The same of further pairs with an own column, as the model has them, if they are few enough:
         else chance blurs them.
         """
-        domain, own = self.model.domain, {*self.view.drawn}
+        domain = self.model.domain
+        own = {*self.view.drawn}
         names = [name for name in domain.attributes if name != self.view.position]
         pairs = [
             pair
@@ -365,7 +371,8 @@ class FittedView:
         """Expected rows of marginals that are not too large, by position if that is modelled (the last
         axis).
         """
-        domain, position = self.model.domain, self.view.position
+        domain = self.model.domain
+        position = self.view.position
         last = (position,) if position in domain.attributes else ()
         wider = [*self.view.steps, *last]
         tables: dict[Clique, FloatArray] = {}

@@ -54,10 +54,8 @@ class GivenTable:
                 f"given: {table.name!r} refers to {parent.name!r}, whose rows lack {lacking[0]!r}; give their keys"
             )
         missing = table.missing_values
-        keys, references = (
-            joined_keys(above_rows.frame, parent.key, missing),
-            joined_keys(frame, table.parent_key, missing),
-        )
+        keys = joined_keys(above_rows.frame, parent.key, missing)
+        references = joined_keys(frame, table.parent_key, missing)
         parents = referred_rows(keys, references, missing)
         if (parents < 0).any():
             row = f"row {int(np.flatnonzero(parents < 0)[0])} (from 0) of {table.name!r}"
@@ -154,7 +152,8 @@ def given_roots(
     """Given rows of the root by the names of its view, with the numbers of rows that are given
     below, as its model has them.
     """
-    root, rows = package.root, given[package.root.name].frame
+    root = package.root
+    rows = given[package.root.name].frame
     names = [n for n in rows.columns if n not in root.keys or n in root.drawn_keys]
     frame = rows[names].rename(columns=lambda name: f"{root.name}.{name}")
     for child in package.children(root.name):
@@ -174,7 +173,8 @@ def referred_rows(keys: pd.Series, references: pd.Series, missing: tuple[str, ..
     both.add(keys)
     both.add(references)
     ids = both.ids.rows.joined()
-    own, others = ids[: len(keys)], ids[len(keys) :]
+    own = ids[: len(keys)]
+    others = ids[len(keys) :]
     places = np.full(len(both.ids.keys) + 1, -1, np.intp)
     places[own[::-1]] = np.arange(len(own))[::-1]
     places[-1] = -1  # where there is no key

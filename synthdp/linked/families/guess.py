@@ -37,7 +37,9 @@ def guessed(
 
 def _off(guess: LinearMeasurement, measurements: Sequence[LinearMeasurement]) -> float:
     """How far off the guess is in each cell: one standard deviation."""
-    excess, error, n_cells = 0.0, 0.0, 0.0
+    excess = 0.0
+    error = 0.0
+    n_cells = 0.0
     for measurement in measurements:
         apart, variance, n_merged = _apart(guess, measurement)
         # The exacter the measurement, the more its deviations tell.

@@ -59,20 +59,20 @@ def history_package(
     SchemaError
         If the schema fits no package.
     """
-    unit, order = settings.unit, settings.order
+    unit = settings.unit
+    order = settings.order
     assert unit is not None
     assert order is not None
-    of_unit, of_order = settings.spelling.of("unit"), settings.spelling.of("order")
+    of_unit = settings.spelling.of("unit")
+    of_order = settings.spelling.of("order")
     _check_order(schema, order, of_order)
     if unit in schema.generated.names:
         raise ParameterError(
             f"{of_unit} is {unit!r}, which the schema generates; with {of_order} it is fresh by itself"
         )
     content = schema.to_dict()
-    missing, dialect = (
-        content["missingValues"],
-        {key: content[key] for key in ("dialect",) if key in content},
-    )
+    missing = content["missingValues"]
+    dialect = {key: content[key] for key in ("dialect",) if key in content}
     # In the package the key of persons is a column of its own, and none that is left out.
     own = dict(content.get("synthdp", {}))
     if unit in (ignored := own.get("ignore", [])):

@@ -40,7 +40,8 @@ def tables_below(
     public = {each["name"] for each in resources if (each.get(OWN) or {}).get("public")}
     described = []
     for each in resources:
-        named, name = {table for _, table in links_in(each)}, each["name"]
+        named = {table for _, table in links_in(each)}
+        name = each["name"]
         parents = named - public
         if name not in {*public, *above} and (parent in parents or not (parent or parents)):
             below = tables_below(resources, name, (*above, name))

@@ -230,7 +230,8 @@ def rule_on_sources(
                 continue
             before, each = parts
             met = _met(each, conditions[name], name)
-            source, key = columns[each.source], before + each.source
+            source = columns[each.source]
+            key = before + each.source
             if key in conditions:
                 # A condition on the key itself and one on the public table's columns both have to
                 # hold.

@@ -78,7 +78,8 @@ def kinds_in_order(kinds: Mapping[str, Any], *, unit: str, order: str) -> dict[s
     kinds = dict(kinds)
     if not order or kinds.get(order) is None:
         return kinds
-    label, field = _label(kinds[order]), _as_field(kinds[order])
+    label = _label(kinds[order])
+    field = _as_field(kinds[order])
     constraints = field.get("constraints") or {}
     may_lack = constraints.get("required") is False or any(field.get("missingValues") or ())
     if label == IGNORE or is_generated(label) or may_lack:
@@ -120,7 +121,8 @@ def with_kinds(
         return dict(resource)
     settled = {name.removeprefix(OTHER) for name in settled_names([*rules])}
     settled |= {f"{resource['name']}.{name}" for name in _bounded(resource)}
-    schema, keys = resource["schema"], keys_of(resource)
+    schema = resource["schema"]
+    keys = keys_of(resource)
     fields = {each["name"]: each for each in schema["fields"]}
     ignored = [name for name, kind in kinds.items() if kind == IGNORE and name not in keys]
     words = {OWN: {key: schema[key] for key in ("missingValues",) if key in schema}}

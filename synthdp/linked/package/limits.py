@@ -36,7 +36,8 @@ class ColumnLimits:
         # Limits are nested or apart (`overlap`), so sorted by size each lies inside of the first
         # later one that it meets: a tree, and feasibility is one pass from the leaves.
         inner_first = np.argsort(met.sum(axis=1), kind="stable")
-        self.column, self._is_ordered = column, column == table.order
+        self.column = column
+        self._is_ordered = column == table.order
         self.met: Bools = met[inner_first]
         """For each limit which levels meet it, shape ``(n_limits, n_levels)``, the fewest first."""
         limits = [limits[place] for place in inner_first]
@@ -80,7 +81,8 @@ class ColumnLimits:
         position
             How many it has.
         """
-        levels, left = np.arange(self.met.shape[1]), counts - position - 1
+        levels = np.arange(self.met.shape[1])
+        left = counts - position - 1
         result = np.empty((len(counts), len(levels)), np.bool_)
         for choice in levels if self._is_ordered else np.unique(self._inner):
             alike = levels == choice if self._is_ordered else self._inner == choice

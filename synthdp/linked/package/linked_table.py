@@ -57,7 +57,8 @@ class Limit:
         where = content["where"].mapping(words := 'a condition on one column, {"role": ["head"]}')
         if len(where) != 1:
             content["where"].expect(words)
-        least, most = content["at_least"], content["at_most"]
+        least = content["at_least"]
+        most = content["at_most"]
         if not least.is_given and not most.is_given:
             content.refuse('says neither at_least nor at_most; write for instance "at_most": 1')
         at_least = least.default(0).whole(0)
@@ -183,7 +184,8 @@ class LinkedTable:
         """
         if self.schema is None or self.order is None:
             return np.zeros(len(frame))
-        column, values = self.schema[self.order], frame[self.order]
+        column = self.schema[self.order]
+        values = frame[self.order]
         return column.encode(values) if column.axis is None else column.axis.read_numbers(values)
 
     @property

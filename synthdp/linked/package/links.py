@@ -106,7 +106,8 @@ class Links:
             key.mapping(_LINK)
             reference = key["reference"]
             reference.mapping('an object such as {"resource": "households", "fields": "id"}')
-            own, there = names_of(key["fields"]), names_of(reference["fields"])
+            own = names_of(key["fields"])
+            there = names_of(reference["fields"])
             other = reference["resource"].default("").text() or name
             if other not in self._resources:
                 refuse_package(

@@ -38,7 +38,8 @@ def check_matching(package: Package) -> None:
         if table.parent is None:
             continue
         for own, there in zip(table.parent_key, package[table.parent].key, strict=True):
-            one, other = fields[table.name][own], fields[table.parent][there]
+            one = fields[table.name][own]
+            other = fields[table.parent][there]
             if not _can_match(one, other):
                 problem = f"{own!r} ({_form(one)}) refers to {there!r} of {table.parent!r} ({_form(other)})"
                 refuse_package(
@@ -49,7 +50,8 @@ def check_matching(package: Package) -> None:
 
 
 def _can_match(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    levels, others = _levels(one), _levels(other)
+    levels = _levels(one)
+    others = _levels(other)
     if levels and others:
         return not levels.isdisjoint(others)
     if _type(one) in _NUMBERS and _type(other) in _NUMBERS:

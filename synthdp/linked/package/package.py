@@ -120,7 +120,8 @@ class Package:
 
         ``elsewhere`` gives the rows of public tables that have no path.
         """
-        content, folder = load_json(path, "package"), Path(path).parent
+        content = load_json(path, "package")
+        folder = Path(path).parent
         links = Links.from_dict(content, folder)
 
         def lookup(name: str) -> pd.DataFrame:

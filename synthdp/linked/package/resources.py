@@ -152,14 +152,13 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     """What is public of one protected table; raises `SchemaError` if its resource contradicts
     itself.
     """
-    resource, schema, own = (
-        resources[name],
-        resources[name]["schema"],
-        synthdp_part(resources[name], name),
-    )
+    resource = resources[name]
+    schema = resources[name]["schema"]
+    own = synthdp_part(resources[name], name)
     # The columns that refer to the parent, in the order of its key: a description may name them in
     # any order.
-    parent, parent_key = links.parent(name), tuple[str, ...]()
+    parent = links.parent(name)
+    parent_key = tuple[str, ...]()
     for columns, other, there in links.references(name):
         if other == parent:
             by_name = dict(zip(there, columns, strict=True))

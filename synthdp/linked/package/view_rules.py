@@ -31,10 +31,8 @@ def rules_of(
             )
     ancestors = {each.name for each in package.ancestors(table.name)}
     for rule in package.rules:
-        named, names_sibling = (
-            tables_in(rule),
-            any(name.startswith(OTHER) for name in names_in(rule)),
-        )
+        named = tables_in(rule)
+        names_sibling = any(name.startswith(OTHER) for name in names_in(rule))
         if (
             table.name in named
             and named <= ancestors | {table.name}

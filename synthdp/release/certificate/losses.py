@@ -91,7 +91,8 @@ def epsilon_reaching(accounting: Accounting, rho: Fraction, delta: float, *, lea
     # Together they cost at least what the dearer one does alone.
     low, high = least, least
     while accounting.rho(epsilon=high, delta=delta) < rho:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     while high > 1.0002 * low:
         middle = (low + high) / 2
         if accounting.rho(epsilon=middle, delta=delta) < rho:

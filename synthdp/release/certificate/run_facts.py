@@ -45,7 +45,8 @@ class RunFacts:
         """What `to_dict` wrote, with the schema that is in it; raises `LookupError`, `TypeError` or
         `ValueError` if it is no such.
         """
-        share, public = content["domain_share"], content["public"]
+        share = content["domain_share"]
+        public = content["public"]
         if not isinstance(share, float) or not 0 < share < 1 or not isinstance(public, Mapping):
             raise ValueError("not the facts of a run")
         return cls(schema=schema, domain_share=share, public=public, known=content.get("known", ()))

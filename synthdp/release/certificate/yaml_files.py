@@ -30,7 +30,8 @@ def load_yaml(path: str | PathLike[str], what: str) -> Any:
     MissingExtraError
         If PyYAML is not installed.
     """
-    yaml, name = _yaml(), f"{what} {str(path)!r}"
+    yaml = _yaml()
+    name = f"{what} {str(path)!r}"
     text = _text(path, name)
     try:
         return yaml.load(text, _loader(yaml))

@@ -86,10 +86,8 @@ def drawn_blocks(
     """
     if (check := model.known_check((), {}, "they are drawn in blocks")) is not None:
         checked(check)
-    first, last = (
-        offset // BLOCK_ROWS,
-        max((offset + n_rows - 1) // BLOCK_ROWS, offset // BLOCK_ROWS),
-    )
+    first = offset // BLOCK_ROWS
+    last = max((offset + n_rows - 1) // BLOCK_ROWS, offset // BLOCK_ROWS)
     # One entropy, and each block's own spawn key: block 7 is the same whether or not blocks 1 to 6
     # are drawn.
     entropy = np.random.SeedSequence(seed).entropy

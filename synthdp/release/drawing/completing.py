@@ -81,7 +81,8 @@ def decoded_rows(
     codes: Sequence[NDArray[np.integer]], given: GivenRows, rng: np.random.Generator, *, text: bool
 ) -> pd.DataFrame:
     """Values for the codes of completed records, such that checks hold for what is given of them."""
-    numbers, groups = given.numbers(), given.alike(given.numbers())
+    numbers = given.numbers()
+    groups = given.alike(given.numbers())
     pieces = []
     for names, rows in groups:
         fixed = {name: numbers[name][rows] for name in names}

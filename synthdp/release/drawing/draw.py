@@ -14,7 +14,6 @@ from synthdp.inference.arrays import Codes
 from synthdp.inference.model import Model
 from synthdp.release.drawing.following import with_densities
 from synthdp.release.drawing.unused_levels import Unused, narrowed_to_used, redrawn, without_unused
-from synthdp.release.drawing.weighting import by_weight
 from synthdp.schema.schema import Schema, narrowed_schema
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 Shares = Mapping[str, NDArray[np.float64]]
 Seen = Callable[[Codes], None]
+ByWeight = Callable[..., dict[str, NDArray[np.float64]]]
 
 
 Checked: TypeAlias = "Callable[[TotalsCheck], object]"
@@ -49,7 +49,7 @@ def drawn_table(
     after: int = 0,
     seen: Seen = unseen,
     codes: Codes | None = None,
-    weighted: bool = False,
+    by_weight: ByWeight | None = None,
     checked: Checked = unchecked,
     n_jobs: int = 1,
 ) -> pd.DataFrame:
@@ -58,20 +58,24 @@ def drawn_table(
     ``unused`` are levels without records, which are not drawn. With ``categories`` declared levels
     that are texts come as categories; ids begin as in a table that goes on ``after`` some rows;
     ``seen`` is called with the codes of all rows before they are decoded; ``codes`` are those of
-    these rows if they were drawn before; ``weighted`` rows are of the population; ``checked`` is
-    called with how rows compare with what is published. The other parameters, and errors, are those of
+    these rows if they were drawn before; rows are of the population if ``by_weight`` says how
+    much those of each level weigh; ``checked`` is called with how rows compare with what is
+    published. The other parameters, and errors, are those of
     `synthdp.release.synthesis.Synthesis.sample`.
     """
     schema = with_densities(schema, model)
     schema, wanted = narrowed_schema(schema, {} if where is None else where)
     wanted = narrowed_to_used(wanted, unused)
-    if weighted:
+    is_population = by_weight is not None
+    if by_weight is not None:
         wanted = by_weight(schema, wanted)
     sampling, decoding, generating = seeds_of(seed)
     rng = np.random.default_rng(decoding)
     if codes is None:
         codes = drawn_codes(model, n_rows, wanted, sampling, unused, n_jobs=n_jobs)
-    population = "they are of the records, and these rows of the population" if weighted else ""
+    population = (
+        "they are of the records, and these rows of the population" if is_population else ""
+    )
     if (check := model.known_check(codes, wanted, population)) is not None:
         checked(check)
     seen(codes)
@@ -79,7 +83,7 @@ def drawn_table(
     generated = schema.generated.continued(after)
     completed = generated.completed(table, seed=generating, stated={}, text=text)
     # Each of a population stands for itself.
-    return completed.drop(columns=[schema.weight]) if weighted else completed
+    return completed.drop(columns=[schema.weight]) if is_population else completed
 
 
 def seeds_of(seed: int | np.random.SeedSequence | None) -> list[int]:

@@ -73,7 +73,8 @@ class GivenRows:
         """The rows in groups that have the same of some columns given: the names of these, and the
         rows.
         """
-        names, rows = list(names), np.arange(len(self.frame))
+        names = list(names)
+        rows = np.arange(len(self.frame))
         if not names or not rows.size:
             return [(names, rows)]
         # Rows are grouped by which cells are given, since each pattern is one conditional
@@ -222,7 +223,9 @@ def with_given(table: pd.DataFrame, rows: GivenRows, *, text: bool) -> pd.DataFr
     """
     kept = {}
     for name in rows.modelled:
-        column, values, is_given = rows.schema[name], rows.frame[name], rows.known[name]
+        column = rows.schema[name]
+        values = rows.frame[name]
+        is_given = rows.known[name]
         if is_given.any():
             stated = _texts(column, values) if text else _typed(column, values)
             kept[name] = filled_cells(stated, table[name], is_given)

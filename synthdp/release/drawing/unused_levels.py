@@ -38,7 +38,8 @@ def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:
     seed
         Makes the draw repeatable.
     """
-    attributes, columns = model.domain.attributes, list(codes)
+    attributes = model.domain.attributes
+    columns = list(codes)
     for number, name in enumerate(unused):
         place = model.domain.index(name)
         wanted = used_levels(model.domain[name], unused[name])

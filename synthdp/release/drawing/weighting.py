@@ -51,7 +51,8 @@ def weight_ranges(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float
     both 0 where it is missing.
     """
     column = schema[weight_of(schema)]
-    low, high = mean_weights(schema), mean_weights(schema)
+    low = mean_weights(schema)
+    high = mean_weights(schema)
     step = 1.0 if column.field()["type"] == "integer" else 0.0
     for code, label in enumerate(column.labels):
         if isinstance(label, pd.Interval):

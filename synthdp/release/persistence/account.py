@@ -129,11 +129,9 @@ class Account:
             return self.terms
         # The terms are settled by the first release that has a cost in rho: before it the budget is
         # plain epsilon and delta, from which other systems' guarantees are subtracted.
-        accounting, epsilon, delta = (
-            self.accounting or cost.accounting,
-            _below(self.epsilon),
-            _below(self.delta),
-        )
+        accounting = self.accounting or cost.accounting
+        epsilon = _below(self.epsilon)
+        delta = _below(self.delta)
         if min(epsilon, delta) <= 0:
             raise BudgetExceededError(
                 "all of it is spent; nothing more may be released about this population"
@@ -169,7 +167,8 @@ class Account:
         """
         if self.terms is None or cost.accounting is None:
             raise ValueError("no run has such a cost")
-        rho, failed = self.rho - self.terms.rho_of(cost), self.failed - cost.delta
+        rho = self.rho - self.terms.rho_of(cost)
+        failed = self.failed - cost.delta
         if min(rho, failed) < 0:
             raise ValueError("more is given back than was spent")
         return replace(self, rho=rho, failed=failed)
@@ -216,7 +215,8 @@ def epsilon_of(accounting: Accounting, rho: Fraction, delta: float, *, most: flo
     """Largest epsilon, within 1 %, for which (epsilon, delta) allows for at most ``rho``; 0 if that
     is almost none.
     """
-    low, high = most * 1e-4, most
+    low = most * 1e-4
+    high = most
     if rho <= 0 or accounting.rho(epsilon=low, delta=delta) > rho:
         return 0.0
     if accounting.rho(epsilon=high, delta=delta) <= rho:

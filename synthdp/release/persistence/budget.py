@@ -413,7 +413,8 @@ class Budget:
         self, ledger: PrivacyLedger, entries: Entries, rho: Fraction, delta: Fraction
     ) -> Cost:
         """What some of a ledger's budget costs in the budget's unit of privacy."""
-        unit, own = ledger.unit, entries.unit
+        unit = ledger.unit
+        own = entries.unit
         cost = Cost(accounting=ledger.accounting, rho=rho, delta=delta)
         if (unit.column, unit.adjacency) == (own.column, own.adjacency):
             return cost

@@ -71,7 +71,8 @@ class Entries:
                     run = str(entry["run"])
                     if run in ended or run in returned or not _is_part(cost, runs[run]):
                         raise ValueError("nothing to give back")
-                    account, returned[run] = account.given_back(cost), cost
+                    account = account.given_back(cost)
+                    returned[run] = cost
                     continue
                 if entry["kind"] == "again" and returned.pop(str(entry["run"])) != cost:
                     raise ValueError("another cost than was given back")

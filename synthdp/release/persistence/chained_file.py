@@ -65,10 +65,13 @@ class ChainedFile(Closing):
     def __init__(
         self, path: str | PathLike[str], *, what: str, patience: float, is_writable: bool = True
     ) -> None:
-        self._path, self._what = Path(path), what
+        self._path = Path(path)
+        self._what = what
         self._starts: list[int] = []
         self._hashes: list[str] = []
-        self._end, self._is_ended, self._n_cut = 0, True, 0
+        self._end = 0
+        self._is_ended = True
+        self._n_cut = 0
         self._stream = self._opened(is_writable, patience)
         try:
             self._check_place()
@@ -191,7 +194,8 @@ class ChainedFile(Closing):
         self._failing("written", lambda: self._write(line if self._is_ended else b"\n" + line))
         # Only after the write: if it fails, what is remembered of the file is still what is in it.
         self._starts.append(self._end + (not self._is_ended))
-        self._end, self._is_ended = self._end + (not self._is_ended) + len(line), True
+        self._end = self._end + (not self._is_ended) + len(line)
+        self._is_ended = True
         self._hashes.append(digest)
 
     def move(self, path: str | PathLike[str]) -> None:
@@ -270,7 +274,8 @@ class ChainedFile(Closing):
                     break
                 self._starts.append(self._end)
                 self._hashes.append(line.digest)
-                self._end, self._is_ended = self._end + line.length, line.is_ended
+                self._end = self._end + line.length
+                self._is_ended = line.is_ended
         if not self._starts:
             self.refuse(f"it is no {self._what} that synthdp wrote; give another name")
 
@@ -296,7 +301,8 @@ class ChainedFile(Closing):
     def _write(self, content: bytes) -> None:
         """Write at the end of what verifies, or leave nothing behind."""
         self._check_place()
-        descriptor, done = self._stream.fileno(), 0
+        descriptor = self._stream.fileno()
+        done = 0
         try:
             self._stream.seek(self._end)
             while done < len(content):
@@ -334,11 +340,15 @@ def _next_line(stream: BinaryIO, previous: str) -> _Line | None:
     piece = stream.readline(_CHUNK)
     if not piece:
         return None
-    start, rest, length = piece[:_START], piece[_START:], len(piece)
+    start = piece[:_START]
+    rest = piece[_START:]
+    length = len(piece)
     hashed = sha256(previous.encode())
     while not piece.endswith(b"\n") and (more := stream.readline(_CHUNK)):
         hashed.update(rest[:-2])  # the last two bytes may be the end of the line
-        piece, rest, length = more, rest[-2:] + more, length + len(more)
+        piece = more
+        rest = rest[-2:] + more
+        length = length + len(more)
     is_ended = piece.endswith(b"\n")
     for body in (rest.removesuffix(b"\n"),) if is_ended else (rest, rest[:-1]):
         whole = hashed.copy()

@@ -87,7 +87,9 @@ class Journal(Closing):
     ) -> None:
         self._path, self._settings = checked_path(path, "journal"), dict(settings)
         # Line 0 is the header; answers follow in the order in which they were asked for.
-        self._next, self._n_recalled, self._n_made = 1, 0, 0
+        self._next = 1
+        self._n_recalled = 0
+        self._n_made = 0
         self._before_new: Callable[[], object] | None = None
         self._resumed: list[str] = []
         self._is_new = not _exists(path)
@@ -211,7 +213,8 @@ class Journal(Closing):
                 raise ValueError("another answer")
         except ValueError:
             self._file.refuse(f"line {self._next + 1} is no answer; give a file that synthdp wrote")
-        self._next, self._n_recalled = self._next + 1, self._n_recalled + 1
+        self._next = self._next + 1
+        self._n_recalled = self._n_recalled + 1
         return answer
 
     def keep(self, question: tuple[object, ...], answer: Answer) -> None:
@@ -225,7 +228,8 @@ class Journal(Closing):
             day = self._began[:10]  # no more: when a run was stopped may tell of its records
             self._remark({"resumed": day})
         self._file.append(asked | answer_to_dict(question, answer))
-        self._next, self._n_made = len(self._file), self._n_made + 1
+        self._next = len(self._file)
+        self._n_made = self._n_made + 1
         self._has_answers = True
 
     def charged_to(self, path: str, first: str) -> None:
@@ -385,7 +389,8 @@ class Journal(Closing):
             )
 
     def _refuse_question(self, entry: Mapping[str, Any], question: tuple[object, ...]) -> None:
-        asked, before = _words(question[0]), str(entry.get("asked", "nothing"))
+        asked = _words(question[0])
+        before = str(entry.get("asked", "nothing"))
         asked = (
             f"{asked} in another way" if asked == before else f"{asked} where it asked for {before}"
         )
@@ -396,7 +401,8 @@ class Journal(Closing):
         """What to do about a run that takes another course, which is nothing but another rounding
         somewhere.
         """
-        before, now = self._header.get("made_by"), made_by()
+        before = self._header.get("made_by")
+        now = made_by()
         versions = f" (it was written by {before}, this is {now})" if before != now else ""
         same = f"use the same files, number of threads, machine and software{versions}"
         return f"{same}, or start anew with another journal{self._rescue}"

@@ -150,7 +150,8 @@ class KeptAnswers:
                 except ValueError:
                     file.refuse(f"line {number + 1} is no answer; give a file that synthdp wrote")
             # Taken while the file is open: nobody can have added a line in between.
-            hashes, cut = file.hashes, file.cut
+            hashes = file.hashes
+            cut = file.cut
         # They come once, after what is learnt and before all views.
         looked = [event for event, _, _ in entries.answers[entries.looks]]
         del entries.answers[entries.looks]

@@ -172,7 +172,8 @@ def most_bytes(question: tuple[object, ...], n_numbers: int | None) -> int:
 def is_answer_to(question: tuple[object, ...], n_numbers: int | None, answer: Answer) -> bool:
     """Whether numbers and texts are as many, and of the kind, that the question asks for."""
     event, *asked = question
-    numbers, n_texts = answer.numbers, len(answer.texts)
+    numbers = answer.numbers
+    n_texts = len(answer.texts)
     match event:
         case PartitionEvent():  # the missing, a count each, and the values themselves unless they are texts
             return numbers.size == 1 + n_texts if n_texts else numbers.size % 2 == 1

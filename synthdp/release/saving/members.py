@@ -116,7 +116,9 @@ class Members:
 
     def _blocks(self, name: str, most: float) -> Iterator[bytes]:
         """A member piece by piece, which is counted and summed meanwhile."""
-        entry, digest, size = self._entries[name], sha256(), 0
+        entry = self._entries[name]
+        digest = sha256()
+        size = 0
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("members are stored or deflated")
         with self._archive.open(entry) as stream:

@@ -324,7 +324,8 @@ def _certificate(
     """What all sites guarantee together, and each of them by itself."""
     first = parts[0].certificate
     guarantee = _losses_of_all(parts) if same_people else _loss_of_one(first)
-    epsilon, delta = guarantee["epsilon"], guarantee["delta"]
+    epsilon = guarantee["epsilon"]
+    delta = guarantee["delta"]
     n_rows = clear_total(measurements)
     unknown = [] if any(each.is_count for each in model.known) else count_cautions(measurements)
     weak = cautions(
@@ -356,7 +357,8 @@ def _certificate(
 
 def _of_site(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """What is said of one site."""
-    epsilon, delta = certificate["epsilon"], certificate["delta"]
+    epsilon = certificate["epsilon"]
+    delta = certificate["delta"]
     stated = {"guarantee": guarantee_text(epsilon, delta), "epsilon": epsilon, "delta": delta}
     stated["rho_spent"] = certificate["accounting"]["rho_spent"]
     return stated | {name: certificate[name] for name in ("run", "about") if name in certificate}
@@ -370,7 +372,8 @@ def _loss_of_one(certificate: Mapping[str, Any]) -> dict[str, Any]:
     2009, Thm. 4].
     """
     accounting = Accounting(certificate["accounting"]["currency"])
-    epsilon, delta = certificate["epsilon"], certificate["delta"]
+    epsilon = certificate["epsilon"]
+    delta = certificate["delta"]
     rho = accounting.rho(epsilon=epsilon, delta=delta)
     return {
         **_guarantee(epsilon, delta, accounting, rho),
@@ -396,7 +399,8 @@ def _losses_of_all(parts: Sequence[_Part]) -> dict[str, Any]:
     """The guarantee where a person may be at all sites: costs in rho add up."""
     first = parts[0].certificate
     stated = first["accounting"]
-    accounting, delta = Accounting(stated["currency"]), first["delta"]
+    accounting = Accounting(stated["currency"])
+    delta = first["delta"]
     # From epsilon and delta, exactly: the number in a certificate is rounded.
     rho = len(parts) * accounting.rho(epsilon=first["epsilon"], delta=delta)
     epsilon = epsilon_reaching(accounting, rho, delta, least=first["epsilon"])

@@ -245,7 +245,9 @@ class MeasuringPlan:
 
 def _marginal(content: Mapping[str, Any]) -> PlannedMarginal:
     """One marginal of a plan that was read; raises `TypeError`, `KeyError` or `ValueError`."""
-    columns, share, merged = content["columns"], content["share"], content.get("merged", {})
+    columns = content["columns"]
+    share = content["share"]
+    merged = content.get("merged", {})
     if (
         not isinstance(columns, list)
         or isinstance(share, bool)

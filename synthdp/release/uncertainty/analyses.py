@@ -58,7 +58,8 @@ def quantile(values: FloatArray, share: float) -> Analysed:
 
 def difference(values: FloatArray, groups: pd.Series, first: object, second: object) -> Analysed:
     """The mean of one group less that of another."""
-    left, right = mean(values[is_level(groups, first)]), mean(values[is_level(groups, second)])
+    left = mean(values[is_level(groups, first)])
+    right = mean(values[is_level(groups, second)])
     return Analysed(left.values - right.values, left.variances + right.variances)
 
 
@@ -84,7 +85,8 @@ def design(frame: pd.DataFrame, levels: dict[str, Sequence[object]]) -> Design:
     levels
         The levels of each column of texts.
     """
-    names, columns = ["intercept"], [np.ones(len(frame))]
+    names = ["intercept"]
+    columns = [np.ones(len(frame))]
     for name in frame:
         if name not in levels:
             names.append(str(name))
@@ -104,7 +106,8 @@ def design(frame: pd.DataFrame, levels: dict[str, Sequence[object]]) -> Design:
 def linear_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
     """Least squares; variances allow for unequal residuals [White 1980, with n / (n - p)]."""
     whole = ~(np.isnan(variables).any(axis=1) | np.isnan(outcome))
-    x, y = variables[whole], outcome[whole]
+    x = variables[whole]
+    y = outcome[whole]
     inverse = _inverse(x.T @ x)
     if inverse is None or len(y) <= x.shape[1]:
         return _unknown(x.shape[1])
@@ -119,7 +122,8 @@ def logistic_regression(variables: FloatArray, outcome: FloatArray) -> Analysed:
     from scipy.special import expit
 
     whole = ~(np.isnan(variables).any(axis=1) | np.isnan(outcome))
-    x, y = variables[whole], outcome[whole]
+    x = variables[whole]
+    y = outcome[whole]
     coefficients = np.zeros(x.shape[1])
     for _ in range(_MAX_NEWTON):
         expected = expit(x @ coefficients)

@@ -158,7 +158,8 @@ def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique)
     """Least squares over all cells, whatever is merged and however uneven the noise is."""
     shape = domain.project(clique).shape
     size = domain.size(clique)
-    normal, right = np.zeros((size, size)), np.zeros(size)
+    normal = np.zeros((size, size))
+    right = np.zeros(size)
     least = _finest(tables)
     # Tables that merge alike are one table: each has its place in the normal equations once.
     merged: dict[bytes, tuple[NDArray[np.int64], FloatArray, FloatArray]] = {}
@@ -176,14 +177,13 @@ def _solved(domain: Domain, tables: Sequence[LinearMeasurement], clique: Clique)
     ridge = _RIDGE * float(normal.sum(axis=1).max())
     normal[np.diag_indices(size)] += ridge
     covariance = np.linalg.inv(normal)
-    counts, variance = (
-        np.asarray(covariance @ right),
-        np.array(covariance.diagonal(), dtype=np.float64),
-    )
+    counts = np.asarray(covariance @ right)
+    variance = np.array(covariance.diagonal(), dtype=np.float64)
     # A direction that only the ridge determines has the ridge's variance: such cells are told apart
     # by a factor of hundreds.
     is_open = variance * ridge > _OPEN
-    counts[is_open], variance[is_open] = np.nan, np.inf
+    counts[is_open] = np.nan
+    variance[is_open] = np.inf
     return CellEstimates(counts.reshape(shape), variance.reshape(shape))
 
 

@@ -78,7 +78,8 @@ def combined(
     values = np.array([each.values for each in replicates])
     m = len(values)
     # The spread of the replicates, and a little for there being m of them only.
-    middle, between = values.mean(axis=0), (1.0 + 1.0 / m) * values.var(axis=0, ddof=1)
+    middle = values.mean(axis=0)
+    between = (1.0 + 1.0 / m) * values.var(axis=0, ddof=1)
     # The bootstrap's correction of bias: what adding noise once more moves the mean by is what
     # noise moved it by before.
     estimate = 2.0 * np.mean([each.values for each in centres], axis=0) - middle

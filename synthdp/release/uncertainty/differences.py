@@ -58,7 +58,8 @@ def difference_between(
     is_known = estimates[0].is_known & estimates[1].is_known
     change = estimates[0].counts - estimates[1].counts
     reach = ndtri((1.0 + interval) / 2.0) * np.sqrt(estimates[0].variance + estimates[1].variance)
-    low, high = change - reach, change + reach
+    low = change - reach
+    high = change + reach
     if not is_known.all():
         # Each release by itself is as wide as what nobody measured leaves open; half of what may go
         # wrong is for either.

@@ -73,13 +73,15 @@ def with_intervals(
             f"columns: with an interval at most {MAX_CELLS} combinations; name fewer columns"
         )
     estimates = cell_estimates(schema.domain, measurements, clique)
-    is_known, counts = estimates.is_known, np.maximum(estimates.counts, 0.0)
+    is_known = estimates.is_known
+    counts = np.maximum(estimates.counts, 0.0)
     low, high = noise_limits(estimates, interval)
     if not is_known.all():
         # Cells that no measurement determines still lie within what their sums allow, whatever any
         # model says.
         widest = widest_limits(schema.domain, measurements, clique, interval)
-        low, high = np.where(is_known, low, widest.low), np.where(is_known, high, widest.high)
+        low = np.where(is_known, low, widest.low)
+        high = np.where(is_known, high, widest.high)
         counts = np.where(is_known, counts, expected(clique))
     basis = np.where(is_known, MEASURED, MODEL).astype(object)
     cells = {"count": counts, "low": low, "high": high, "basis": basis}

@@ -293,11 +293,10 @@ class Replicates(Sequence[pd.DataFrame]):
         check_interval(level, "level")
         if of not in ("population", "table"):
             raise ParameterError(f"of is {of!r}; give 'population' or 'table'")
-        tables, basis = self._of(columns), basis_of(self._schema, self._measurements, columns)
-        centres, analysed = (
-            [analysis(table) for table in tables.centres],
-            [analysis(table) for table in tables.replicates],
-        )
+        tables = self._of(columns)
+        basis = basis_of(self._schema, self._measurements, columns)
+        centres = [analysis(table) for table in tables.centres]
+        analysed = [analysis(table) for table in tables.replicates]
         # Analyses state variances for the rows of a replicate; the records may have been more or
         # fewer.
         scale = self._tables.n_rows / tables.total

@@ -72,7 +72,8 @@ def weighted_marginal(
         high = (estimates.counts @ largest + reach[1]).ravel()
         left_open = (np.maximum(estimates.counts, 0.0) @ (largest - least)).max()
         if left_open <= _MAX_LEFT_OPEN * min(each.min() for each in reach):
-            counts, basis = (estimates.counts @ means).ravel(), MEASURED
+            counts = (estimates.counts @ means).ravel()
+            basis = MEASURED
     else:
         # Limits of each level that hold together, added up: they are wide, and right.
         each = 1.0 - (1.0 - interval) / means.size

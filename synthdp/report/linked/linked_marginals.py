@@ -63,7 +63,8 @@ class LinkedMarginals:
         """
         if self.view.schema is None:
             return
-        own, counts = self.view.table.attributes, self.view.counts
+        own = self.view.table.attributes
+        counts = self.view.counts
         yield from ((COLUMNS, (name,)) for name in self.view.drawn)
         yield from ((OWN, pair) for pair in combinations(own, 2))
         above = [name for name in self.view.ancestors if not name.startswith("number of ")]
@@ -161,7 +162,8 @@ class LinkedMarginals:
         """All pairs of different rows of one parent, in both orders; of more than `MAX_PAIRS` so
         many at random.
         """
-        parents, positions = self.rows.parents, positions_within(self.rows.parents)
+        parents = self.rows.parents
+        positions = positions_within(self.rows.parents)
         n_others = np.bincount(parents)[parents] - 1 if len(parents) else positions
         ends = np.cumsum(n_others)
         total = int(n_others.sum())

@@ -162,7 +162,8 @@ def _keys() -> list[Key]:
 
 def _distributions(view: LinkedPageView, frame: pd.DataFrame) -> Iterator[Picture]:
     for row in frame.itertuples():
-        name, table = row.columns[0], row.table
+        name = row.columns[0]
+        table = row.table
         real, synthetic = view.shares(COLUMNS, table, (name,))
         levels = Shares(
             column=name,

@@ -203,7 +203,8 @@ class _Read:
         keys: dict[str, pd.DataFrame] = {}
         for table in package.tables:
             report(f"reading {table.name}", len(readers), len(package.tables))
-            given, reader = tables[table.name], LinkedTableReader(table, hash_key=_KEY)
+            given = tables[table.name]
+            reader = LinkedTableReader(table, hash_key=_KEY)
             parts = []
             for chunk in chunks_of(given):
                 reader.add(chunk)

@@ -60,7 +60,8 @@ def correlation_ratio(codes: NDArray[np.integer[Any]], numbers: FloatArray) -> F
     # Centred first: sums of squares of large numbers would lose the variance to rounding.
     centred = np.where(present, numbers - np.nansum(numbers, axis=0) / n_rows, 0.0)
     levels = csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1))).T
-    sums, sizes = levels @ centred, levels @ present.astype(np.float64)
+    sums = levels @ centred
+    sizes = levels @ present.astype(np.float64)
     between = np.divide(np.square(sums), sizes, out=np.zeros_like(sums), where=sizes > 0).sum(
         axis=0
     )

@@ -79,7 +79,8 @@ def _distances_of(
     for numbers, own in zip((real, other), weights, strict=True):
         if not (~np.isnan(numbers) & (True if own is None else own > 0)).any():
             return None
-    distance, spread = wasserstein(real, other, weights), _spread(real, weights[0])
+    distance = wasserstein(real, other, weights)
+    spread = _spread(real, weights[0])
     # In standard deviations, so that columns can be compared; a constant column that stays so is
     # right.
     scaled = distance / spread if spread > 0 else 0.0 if distance == 0 else float("nan")
@@ -95,7 +96,8 @@ def _spread(numbers: NDArray[np.float64], weights: NDArray[np.float64] | None) -
 
 def _levels(name: str, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:
     """How many levels each table has, and which share of the real ones the synthetic table covers."""
-    here, there = real.counts((name,)) > 0, synthetic.counts((name,)) > 0
+    here = real.counts((name,)) > 0
+    there = synthetic.counts((name,)) > 0
     return {
         "levels_real": int(here.sum()),
         "levels_synthetic": int(there.sum()),

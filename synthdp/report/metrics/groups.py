@@ -42,7 +42,8 @@ def group_errors(
         at random within it would have (``sampling_1``, ``sampling_2``), and the worst column with
         its distance.
     """
-    real_rows, synthetic_rows = real.counts((by,)), synthetic.counts((by,))
+    real_rows = real.counts((by,))
+    synthetic_rows = synthetic.counts((by,))
     codes = np.flatnonzero(real_rows)
     # The largest groups; of a column of a thousand levels most have a handful of rows.
     codes = codes[np.argsort(-real_rows[codes], kind="stable")][:MAX_GROUPS]

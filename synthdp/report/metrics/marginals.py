@@ -135,7 +135,8 @@ def pair_propensity(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     How well the cell tells the two tables apart, divided by what is to be expected if the synthetic
     rows were drawn from the real table's own distribution, ``(cells - 1) (1 - c)^2 c / N``.
     """
-    n_real, n_synthetic = float(real.sum()), float(synthetic.sum())
+    n_real = float(real.sum())
+    n_synthetic = float(synthetic.sum())
     total = real + synthetic
     inside = total > 0
     n_cells = int(inside.sum())

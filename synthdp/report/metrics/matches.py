@@ -24,10 +24,12 @@ def exact_matches(real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
         of equal rows by the number of rows [Good53].
     """
     keys = _row_keys(real, synthetic)
-    real_keys, synthetic_keys = keys[: real.n_rows], keys[real.n_rows :]
+    real_keys = keys[: real.n_rows]
+    synthetic_keys = keys[real.n_rows :]
     unique, counts = np.unique(real_keys, return_counts=True)
     # The estimate needs nothing but how many real rows are alone, and how many are one of two.
-    singles, doubles = int((counts == 1).sum()), int((counts == 2).sum())
+    singles = int((counts == 1).sum())
+    doubles = int((counts == 2).sum())
     shares = {"any": 1 - singles / real.n_rows, "unique": 2 * doubles / real.n_rows}
     matches = {
         "any": np.isin(synthetic_keys, unique),

@@ -60,7 +60,9 @@ def deviations_without_replacement(n_rows: int, n_drawn: int) -> FloatArray:
     # Where the first whole number above the mean cannot occur, the cell cannot deviate.
     possible = (k <= counts) & (k <= n_drawn) & (others >= 0)
     deviations = np.zeros(n_rows + 1)
-    c, k, others = counts[possible], k[possible], others[possible]
+    c = counts[possible]
+    k = k[possible]
+    others = others[possible]
     log_ways = _log_choose(c, k) + _log_choose(n_rows - c, n_drawn - k)
     log_probability = log_ways - _log_choose(n_rows, n_drawn)
     deviations[possible] = 2 * k * others / n_rows * np.exp(log_probability)
@@ -133,7 +135,8 @@ def subsample_share(error: float, multiplicity: NDArray[np.int64], n_marginals: 
             low = middle
         else:
             high = middle
-    error_of_low, error_of_high = error_of(low), error_of(high)
+    error_of_low = error_of(low)
+    error_of_high = error_of(high)
     step = 1.0
     if error_of_low > error_of_high:
         step = (error_of_low - error) / (error_of_low - error_of_high)

@@ -135,10 +135,8 @@ def _error_pictures(view: PageView, name: str) -> Iterator[Picture]:
         shown = [_points(_positive(part, reference)) for part in by_size]
         if not sum(map(len, shown)):
             continue
-        n_above, n_known = (
-            int((frame["tvd"] > frame[reference]).sum()),
-            int(frame[reference].notna().sum()),
-        )
+        n_above = int((frame["tvd"] > frame[reference]).sum())
+        n_known = int(frame[reference].notna().sum())
         note = f"{n_above} of {n_known} marginals have a larger error than {reference} alone would cause."
         words = Words(f"Error against {reference}{about}", note)
         if reference == "noise" and (n_drowned := int((frame["noise"] >= 1).sum())):

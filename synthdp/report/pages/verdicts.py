@@ -215,7 +215,8 @@ def _sdmetrics_heading(similarity: pd.DataFrame) -> str:
 
 def _sdmetrics_marks(similarity: pd.DataFrame) -> Iterator[Mark]:
     """The marks of SDMetrics, which SDV shows."""
-    marks, sampled = marks_of(similarity), marks_of(similarity, "sampling")
+    marks = marks_of(similarity)
+    sampled = marks_of(similarity, "sampling")
     for name, mark in marks.items():
         beside = f"by chance: {as_mark(sampled[name])}"
         # NaN: the mean of no pairs.

@@ -36,17 +36,20 @@ def compared_coefficients(
     """
     if target.is_classes and len(target.classes) != 2:
         return pd.DataFrame(columns=COLUMNS)
-    here, there = target.with_value(real), target.with_value(synthetic)
+    here = target.with_value(real)
+    there = target.with_value(synthetic)
     n_rows = min(
         here.n_rows, there.n_rows, affordable_rows(real)
     )  # the same, for intervals get shorter with rows
-    here, there = fewer_rows(here, n_rows, rng), fewer_rows(there, n_rows, rng)
+    here = fewer_rows(here, n_rows, rng)
+    there = fewer_rows(there, n_rows, rng)
     design = Design.from_table(here, predictors(real, target.name))
     matrix = design.matrix(here)
     kept = independent_terms(matrix)
     outcomes = [target.values(table) for table in (here, there)]
     if not target.is_classes:
-        mean, spread = outcomes[0].mean(), outcomes[0].std() or 1.0
+        mean = outcomes[0].mean()
+        spread = outcomes[0].std() or 1.0
         outcomes = [(outcome - mean) / spread for outcome in outcomes]
     fit = logistic if target.is_classes else least_squares
     fits = [

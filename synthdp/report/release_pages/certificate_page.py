@@ -169,7 +169,8 @@ def _numbers(content: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     if accounting is None:
         return []
     is_gdp = accounting["currency"] == Accounting.GDP.value
-    rho, spent = accounting["rho_budget"], accounting["rho_spent"]
+    rho = accounting["rho_budget"]
+    spent = accounting["rho_spent"]
     budget = (
         ("mu", (2 * rho) ** 0.5, "Gaussian DP") if is_gdp else ("rho", rho, "zero-concentrated DP")
     )
@@ -310,8 +311,6 @@ def _questions(content: Mapping[str, Any]) -> dict[str, Any]:
         rows: list[tuple[str, ...]] = [measurement_row(each) for each in content["measurements"]]
     else:
         noise = NOISE_IN_UNITS if "package" in content else "noise"
-        head, rows = (
-            ("kind", "of what", noise, "cost (rho)"),
-            [event_row(event) for event in content["events"]],
-        )
+        head = ("kind", "of what", noise, "cost (rho)")
+        rows = [event_row(event) for event in content["events"]]
     return {"head": head, "questions": rows[:MAX_ROWS], "n_more": max(len(rows) - MAX_ROWS, 0)}

@@ -74,7 +74,8 @@ def _map(view: NoisyRelease) -> Picture:
     places = {name: place for place, name in enumerate(columns)}
     matrix = np.full((len(columns), len(columns)), np.nan)
     for clique, noise in zip(view.errors["columns"], view.errors["noise"], strict=True):
-        one, other = places[clique[0]], places[clique[-1]]
+        one = places[clique[0]]
+        other = places[clique[-1]]
         matrix[one, other] = matrix[other, one] = noise
     pairs = view.errors[view.errors["k"] == 2]
     n_known = int(pairs["noise"].notna().sum())

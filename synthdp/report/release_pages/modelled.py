@@ -142,6 +142,7 @@ def _places(graph: "Graph") -> dict[str, list[float]]:
     else:
         layout = nx.spring_layout(graph, weight="cramers_v", seed=0, k=2 / np.sqrt(len(graph)))
     points = np.array(list(layout.values()))
-    low, high = points.min(axis=0), points.max(axis=0)
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     spread = 2 * (points - low) / np.where(high > low, high - low, 1.0) - 1
     return dict(zip(layout, spread.tolist(), strict=True))

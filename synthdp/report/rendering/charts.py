@@ -88,7 +88,8 @@ def rows_of_shares(
     limits
         Ends of intervals around the bars, shape ``(2, n_levels)``, or None.
     """
-    places, names = np.arange(len(labels)), [shortened(label) for label in labels]
+    places = np.arange(len(labels))
+    names = [shortened(label) for label in labels]
 
     def paint(axes: Any) -> None:
         axes.barh(places, np.asarray(reference), height=0.72, color=GREY)
@@ -291,7 +292,8 @@ def paired_marks(
     """Names below each other, of each a grey mark for what is expected and a coloured one for what
     was found.
     """
-    places, names = np.arange(len(labels)), [shortened(label, 24) for label in labels]
+    places = np.arange(len(labels))
+    names = [shortened(label, 24) for label in labels]
 
     def paint(axes: Any) -> None:
         axes.plot(

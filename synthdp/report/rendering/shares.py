@@ -58,7 +58,8 @@ class Shares:
         n_bins = len(edges) - 1
         kept = np.max(list(self.tables.values()), axis=0)
         others = [place for place in range(n_bins, len(self.levels)) if kept[place] > 0]
-        bins, beside = self._of(np.arange(n_bins)), self._of(np.array(others, dtype=np.intp))
+        bins = self._of(np.arange(n_bins))
+        beside = self._of(np.array(others, dtype=np.intp))
         return densities(
             words,
             Steps(edges, bins.levels, [*bins.tables.values()], bins.limits),

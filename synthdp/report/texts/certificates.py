@@ -100,7 +100,8 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
         if is_ours
         else [("made by", f"{content['software']}, {content['engine']['name']}")]
     )
-    questions, tables = _questions(content), _domain_table(content) if is_ours else []
+    questions = _questions(content)
+    tables = _domain_table(content) if is_ours else []
     if not is_whole:
         listed = "\n".join(wrapped(line, indent=" " * 19) for line in _listed(facts).splitlines())
         return "\n\n".join([listed, limits, _listed(details[:2]), _questions_in_short(content)])
@@ -163,11 +164,13 @@ def _meaning(content: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How a release was made that paid for its measurements itself, and what it cost."""
-    accounting, noise = content["accounting"], content["noise"]
+    accounting = content["accounting"]
+    noise = content["noise"]
     spent = f"{accounting['rho_spent']:.6g} spent of {accounting['rho_budget']:.6g}"
     facts = [("made by", ", ".join(_makers(content))), (_CURRENCIES[accounting["currency"]], spent)]
     if accounting.get("failure_delta"):
-        spent, most = accounting["failure_delta_spent"], accounting["failure_delta"]
+        spent = accounting["failure_delta_spent"]
+        most = accounting["failure_delta"]
         facts.append(
             (
                 "delta",
@@ -212,7 +215,8 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     n_declared = sum(column.get("domain") == "declared" for column in columns)
     if "domain" in content:
         domain = content["domain"]
-        n_derived, share = len(domain.get("derived", {})), 100 * domain["share_of_budget"]
+        n_derived = len(domain.get("derived", {}))
+        share = 100 * domain["share_of_budget"]
         learnt = "learnt" if columns or "open" in domain else "to be learnt"
         rest = f"; {_columns(len(domain['open']))} still open" if domain.get("open") else ""
         rest += (

@@ -66,7 +66,8 @@ def _prediction_facts(prediction: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     if "left_out" in prediction:
         return [("prediction", f"of {prediction['target']} not measured: {prediction['left_out']}")]
-    accuracy, calibration = prediction["accuracy"], prediction["calibration"]
+    accuracy = prediction["accuracy"]
+    calibration = prediction["calibration"]
     same = 100 * accuracy["of_the_larger_label"]
     drawn = prediction["auc"]["of_synthetic_rows"]
     right = f"{100 * accuracy['value']:.1f} % (+- {100 * SURE * accuracy['stddev']:.1g})"
@@ -106,5 +107,6 @@ def quality_facts(quality: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _off(measured: Mapping[str, float]) -> str:
     """An error in per cent, with twice its standard deviation."""
-    error, margin = 100 * measured["error"], 100 * SURE * measured["stddev"]
+    error = 100 * measured["error"]
+    margin = 100 * SURE * measured["stddev"]
     return f"{error:.2g} % off (+- {margin:.2g})"

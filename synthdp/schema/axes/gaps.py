@@ -121,7 +121,8 @@ def _tails(cells: Ints, held: Floats, own: Ints, excess: float) -> list[_Tail]:
     sides = []
     for gap in gaps:
         for falls, step in ((True, -1), (False, 1)):
-            beside, height = gap + step, float(heights[gap + step + 1])
+            beside = gap + step
+            height = float(heights[gap + step + 1])
             ends = [gap, gap + 1]
             # Where a cell is thin beside the next one, noise may have hidden records in it as well.
             if beside in own and heights[beside + step + 1] > STEEP * height > 0:

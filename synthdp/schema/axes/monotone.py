@@ -60,7 +60,8 @@ def _hermite(place: Floats, total: Floats, slope_at_0: Floats, slope_at_1: Float
 
 def _edge_densities(widths: Floats, heights: Floats) -> NDArray[np.float64]:
     """The density at each edge of bins of some widths and mean densities; shape ``(n_bins + 1,)``."""
-    left, right = heights[:-1], heights[1:]
+    left = heights[:-1]
+    right = heights[1:]
     left_weight = 2.0 * widths[1:] + widths[:-1]
     right_weight = widths[1:] + 2.0 * widths[:-1]
     # Weighted harmonic means: 0 beside an empty bin, and never so steep that mass would be negative.

@@ -542,7 +542,8 @@ class BinnedColumn(Column):
         """
         if self.density is not None:
             return self.density
-        first, end = self._starts[0], self._starts[-1]
+        first = self._starts[0]
+        end = self._starts[-1]
         if self.shape is None or end - first <= 1:
             return None
         points = np.clip(self._first_points(self.shape.starts), first, end)
@@ -560,7 +561,8 @@ class BinnedColumn(Column):
     @property
     def drawn_starts(self) -> Ints:
         """`_starts`, but for a column of one value off its grid, which is written all the same."""
-        first, end = self._starts[0], self._starts[-1]
+        first = self._starts[0]
+        end = self._starts[-1]
         return np.append(self._starts[:-1], max(end, first + 1))
 
     def _cuts(self, *others: Ints) -> tuple[Ints, Ints]:

@@ -250,7 +250,8 @@ class BooleanColumn(Column):
     @property
     def reading(self) -> Reading:
         """How the column is read, with one example."""
-        of_true, of_false = self.true_values or TRUE_WORDS, self.false_values or FALSE_WORDS
+        of_true = self.true_values or TRUE_WORDS
+        of_false = self.false_values or FALSE_WORDS
         words = f"truth values: {', '.join(of_true)} or {', '.join(of_false)}"
         if self.true_values is not None and self.false_values is not None:
             return Reading(what=words, fits=of_true[0], written=self.written[1])
@@ -268,7 +269,8 @@ class BooleanColumn(Column):
         """An engine knows the words that are declared, and truth values and their numbers."""
         # Only where both are declared an engine knows all words; else it asks for the texts that
         # occur and has them read here.
-        true_values, false_values = self.true_values or (), self.false_values or ()
+        true_values = self.true_values or ()
+        false_values = self.false_values or ()
         return Levels(
             kind="boolean",
             words=("", "0", "1", *true_values, *false_values, *self.missing_values),

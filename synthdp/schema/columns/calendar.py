@@ -140,9 +140,13 @@ def parsed(text: str, pattern: str) -> datetime:
     '1900-12-31'
     """
     if _names_weeks_only(pattern):
-        text, pattern = f"{text} 1", f"{pattern} %u"  # Python asks for a day beside a week
+        # Python asks for a day beside a week
+        text = f"{text} 1"
+        pattern = f"{pattern} %u"
     elif _names_days_of_no_year(pattern):
-        text, pattern = f"{text} 1900", f"{pattern} %Y"  # Python 3.13 warns, 3.15 may differ
+        # Python 3.13 warns, 3.15 may differ
+        text = f"{text} 1900"
+        pattern = f"{pattern} %Y"
     return datetime.strptime(text, pattern)  # noqa: DTZ007 (dates without a time zone are meant)
 
 

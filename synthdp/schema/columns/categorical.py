@@ -323,7 +323,8 @@ class CategoricalColumn(Column):
 
     def decode(self, codes: CodeColumn, rng: np.random.Generator) -> pd.Series:
         """The level of each code."""
-        positions, levels = self._draw(codes, rng), self._written_levels
+        positions = self._draw(codes, rng)
+        levels = self._written_levels
         if self.type == "string":
             return take(levels, None, positions)
         if self.type == "number":
@@ -337,7 +338,8 @@ class CategoricalColumn(Column):
         """The level of each code, of a column of texts, as a category: a number a row, and no text."""
         if self.type != "string":
             return self.decode(codes, rng)
-        positions, n_levels = self._draw(codes, rng), len(self._categories)
+        positions = self._draw(codes, rng)
+        n_levels = len(self._categories)
         # beyond the last is missing; in the type that pandas would make of them
         named = np.append(np.arange(n_levels), -1).astype(np.min_scalar_type(-n_levels))[positions]
         return pd.Categorical.from_codes(named, categories=self._categories)

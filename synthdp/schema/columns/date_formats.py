@@ -71,7 +71,8 @@ def _with_neighbours(pattern: str) -> list[tuple[str, str, str]]:
 
 def _as_directive(token: str, before: str, after: str) -> str | None:
     """What one token is to `strftime`; None if nothing is."""
-    word, size = token.lower(), len(token)
+    word = token.lower()
+    size = len(token)
     if word in _WORDS:
         return _WORDS[word]
     if token == "T":  # between a date and a time of day, as in ISO 8601

@@ -348,7 +348,8 @@ class DateColumn(TemporalColumn[date]):
         low = min(other.bounds[0] for other in others)
         high = max(other.bounds[1] for other in others)
         try:
-            low, high = low - timedelta(days=spread), high + timedelta(days=spread)
+            low = low - timedelta(days=spread)
+            high = high + timedelta(days=spread)
         except OverflowError:
             low, high = limits
         return self._between(low, high, limits, edges=self.edges, bins=self.bins)

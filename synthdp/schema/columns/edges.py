@@ -240,9 +240,11 @@ class NumericColumn(BinnedColumn):
         low = min(other.bounds[0] for other in others)
         high = max(other.bounds[1] for other in others)
         try:
-            low, high = low - spread, high + spread
+            low = low - spread
+            high = high + spread
             if self.is_whole:
-                low, high = math.floor(low), math.ceil(high)
+                low = math.floor(low)
+                high = math.ceil(high)
         # The sum may be infinite, which has no floor.
         except OverflowError:
             low, high = limits

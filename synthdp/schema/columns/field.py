@@ -61,7 +61,8 @@ class Field:
     @cached_property
     def levels(self) -> tuple[Any, ...] | None:
         """The enumerated levels: ``constraints.enum``, or ``categories`` of version 2."""
-        enum, categories = self["constraints"]["enum"], self["categories"]
+        enum = self["constraints"]["enum"]
+        categories = self["categories"]
         if enum.is_given:
             return enum.sequence("a list of levels")
         if not categories.is_given:

@@ -281,7 +281,8 @@ def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     # declares 0.1 means a tenth.
     start, stop = (Fraction(Decimal(repr(float(bound)))) for bound in (low, high))
     unit = math.lcm(start.denominator, stop.denominator)
-    first, last = int(start * unit) * bins, int(stop * unit) * bins
+    first = int(start * unit) * bins
+    last = int(stop * unit) * bins
     wide = (last - first) // bins
     inner = (
         (first + wide * i) / (unit * bins) for i in range(1, bins)
@@ -467,7 +468,8 @@ class NumberColumn(NumericColumn):
         decimals = max(self.decimals or 0, 0)
         usual = float(self._near(USUAL_NUMBER + 0.5))
         fits, written = map(self.notation.written, (repr(usual), f"{usual:.{decimals}f}"))
-        mark, group = self.notation.decimal_char, self.notation.group_char
+        mark = self.notation.decimal_char
+        group = self.notation.group_char
         marks = (
             f"{group!r} between thousands is not written"
             if group

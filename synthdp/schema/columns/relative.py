@@ -77,7 +77,8 @@ class RelativeColumn:
         """
         # Division by 0 and what overflows become an infinity or NaN, which is unread below; a
         # warning would tell that there is such a row.
-        mine, others = self.axis.read_numbers(own), self.other.read_numbers(other)
+        mine = self.axis.read_numbers(own)
+        others = self.other.read_numbers(other)
         with np.errstate(all="ignore"):
             if self.is_ratio:
                 distances = mine / others
@@ -122,7 +123,8 @@ class RelativeColumn:
         may_be_missing
             Whether the other column may be.
         """
-        own, distance = self.own, modelled.axis
+        own = self.own
+        distance = modelled.axis
         assert distance is not None
         most = self.axis.most_decimals
         if most is not None and not self.is_ratio and distance.decimals is not None:

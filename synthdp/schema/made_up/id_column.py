@@ -164,7 +164,8 @@ class IdColumn(GeneratedColumn):
         )
         # each given id takes at most one that is made, and its row leaves one over: there are
         # enough in each group
-        in_need, spare = np.flatnonzero(is_taken & ~is_given), np.flatnonzero(is_given & ~is_taken)
+        in_need = np.flatnonzero(is_taken & ~is_given)
+        spare = np.flatnonzero(is_given & ~is_taken)
         wanted, offered = (_numbered(groups[rows]) for rows in (in_need, spare))
         positions = np.arange(len(table))
         positions[in_need] = spare[offered.get_indexer(wanted)]

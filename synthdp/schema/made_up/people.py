@@ -86,7 +86,8 @@ class People:
     @classmethod
     def drawn(cls, n_rows: int, *, locale: str, seed: int) -> Self:
         """As many people as there are rows; the same ones for the same seed."""
-        source, rng = faker_of(locale, seed), np.random.default_rng(seed)
+        source = faker_of(locale, seed)
+        rng = np.random.default_rng(seed)
         sexes = ("female", "male")
         # A pool of names, from which rows draw: asking the library for each row would take minutes
         # for a million.
@@ -98,10 +99,8 @@ class People:
         # Names in other letters have no Latin form, and addresses need one.
         mail_lasts = [_latin(name) or _latin(source.user_name()) or "mail" for name in lasts]
         sex = rng.integers(len(sexes), size=n_rows) * POOL_NAMES
-        first, last = (
-            sex + rng.integers(POOL_NAMES, size=n_rows),
-            sex + rng.integers(POOL_NAMES, size=n_rows),
-        )
+        first = sex + rng.integers(POOL_NAMES, size=n_rows)
+        last = sex + rng.integers(POOL_NAMES, size=n_rows)
         mails = _joined(_taken(mail_firsts, first), _taken(mail_lasts, last))
         return cls(_taken(firsts, first), _taken(lasts, last), mails, locale)
 

@@ -46,7 +46,8 @@ class RegularKeys:
         often they repeat; None of any other expression, or if nothing in it can differ.
         """
         text = expression.removeprefix("^").removesuffix("$")
-        pieces, place = list[_Piece](), 0
+        pieces = list[_Piece]()
+        place = 0
         while place < len(text):
             match = _PIECE.match(text, place)
             characters = None if match is None else _characters(match)

@@ -201,7 +201,8 @@ def with_exact_decimals(columns: Sequence[Column], rules: object) -> tuple[Colum
 
 def _with_decimals_of_its_value(column: Column) -> Column:
     """A column of one number with the decimals that this has; others as they are."""
-    axis, most = column.axis, _most_decimals(column)
+    axis = column.axis
+    most = _most_decimals(column)
     if axis is None or most is None:
         return column
     low, high = axis.bounds

@@ -117,7 +117,8 @@ def level_codes(column: Column, levels: Sequence[Any]) -> NDArray[np.integer[Any
     reader = column.by_level
     merged = reader.merged_label
     values = pd.Series([reader.as_level(level) for level in levels], dtype=object)
-    codes, is_level = reader.encode(values), reader.knows(values)
+    codes = reader.encode(values)
+    is_level = reader.knows(values)
     if any(map(is_missing, levels)):
         check_may_be_missing(column)
     for position, level in enumerate(levels):

@@ -126,7 +126,9 @@ class _Chunk:
         given: Numbers,
         rows: RowNumbers,
     ) -> None:
-        self._system, self._draw, self._rng = system, draw, rng
+        self._system = system
+        self._draw = draw
+        self._rng = rng
         self.rows = rows
         self.is_drawn = np.zeros(len(rows), np.bool_)
         self._codes = {name: column[rows] for name, column in codes.items()}
@@ -191,7 +193,8 @@ class _Chunk:
 
     def _added_up(self, name: str, trial: Intervals) -> Ints:
         """A total where its parts are known, else what was drawn of it."""
-        equation, line = self._system.totals[name], self._system.lines[name]
+        equation = self._system.totals[name]
+        line = self._system.lines[name]
         terms = dict(zip(equation.names, equation.least(trial.lows, trial.highs), strict=True))
         factor = equation.factors[equation.names.index(name)]
         rest = sum(term for part, term in terms.items() if part != name) + equation.constant
@@ -206,7 +209,8 @@ class _Chunk:
         # Once before the first column, so that what is drawn is what the checks leave.
         for name in (None, *self._free):
             if name is not None:
-                low, high = intervals.lows[name], intervals.highs[name]
+                low = intervals.lows[name]
+                high = intervals.highs[name]
                 low, high = (
                     np.clip(ends[name][which], low, high)
                     for ends in (self._bins.lows, self._bins.highs)
@@ -215,7 +219,8 @@ class _Chunk:
                 intervals.lows[name] = intervals.highs[name] = drawn
             possible = self._system.tighten(intervals)
             if not possible.all():
-                which, intervals = which[possible], intervals.rows(possible)
+                which = which[possible]
+                intervals = intervals.rows(possible)
         self._keep(which, intervals, self._keeps_rules(which, intervals))
 
     def _keeps_rules(self, which: RowNumbers, values: Intervals) -> Mask:
@@ -279,7 +284,9 @@ class _Chunk:
 
         Raises `SchemaError` if it is a given record.
         """
-        lines, box, gone = self._system.lines, self._widest.rows(np.array([row])), list[str]()
+        lines = self._system.lines
+        box = self._widest.rows(np.array([row]))
+        gone = list[str]()
         near = {
             name: int(lines[name].places(self._draw(name, self.rows[[row]]))[0])
             for name in box.free

@@ -163,7 +163,8 @@ def _terms(text: str, tokens: Tokens) -> Iterator[tuple[int, Tokens]]:
     """The terms of a side, each with its sign: numbers and names that stars join."""
     # A sum of products needs no grammar: a term ends at each plus or minus that follows an operand.
     # Nothing of a check is ever evaluated as Python.
-    sign, term = 1, list[tuple[str, str]]()
+    sign = 1
+    term = list[tuple[str, str]]()
     wants_operand, is_first = True, True
     for kind, token in tokens:
         if kind in ("name", "number"):
@@ -182,7 +183,9 @@ def _terms(text: str, tokens: Tokens) -> Iterator[tuple[int, Tokens]]:
             wants_operand = True
         else:
             yield sign, term
-            sign, term, wants_operand = (1 if token == "+" else -1), [], True
+            sign = 1 if token == "+" else -1
+            term = []
+            wants_operand = True
         is_first = False
     if wants_operand:
         refuse_check(text, "a side of it ends where a column or a number should stand; add one")

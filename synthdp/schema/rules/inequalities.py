@@ -110,11 +110,14 @@ class Inequality:
         # How much the terms may exceed their least together; each may have all of it if the others
         # stay at theirs.
         room = -(sum(least) + self.constant)
-        applies, changed = self.applies(rows), False
+        applies = self.applies(rows)
+        changed = False
         for name, factor, part in zip(self.names, self.factors, least, strict=True):
             if name in rows.fixed:
                 continue
-            low, high, line = rows.lows[name], rows.highs[name], lines[name]
+            low = rows.lows[name]
+            high = rows.highs[name]
+            line = lines[name]
             if factor > 0:
                 # One below the interval says that nothing is left, and stays a number like others.
                 end = np.clip((room + part) // factor, low - 1, high).astype(np.int64)

@@ -28,11 +28,14 @@ class Line:
     def bins(self) -> tuple[Ints, Ints]:
         """The lowest and the highest place that is drawn of each bin."""
         starts = self.column.drawn_starts
-        firsts, lasts = starts[:-1], starts[1:] - 1
+        firsts = starts[:-1]
+        lasts = starts[1:] - 1
         if self._kept is not None:
-            first, last = self._kept_above(firsts), self._kept_below(lasts)
+            first = self._kept_above(firsts)
+            last = self._kept_below(lasts)
             holds_any = first <= last  # bins of which nothing is kept stay whole
-            firsts, lasts = np.where(holds_any, first, firsts), np.where(holds_any, last, lasts)
+            firsts = np.where(holds_any, first, firsts)
+            lasts = np.where(holds_any, last, lasts)
         return self.places(firsts), self.places(lasts)
 
     @cached_property

@@ -123,8 +123,11 @@ class Search:
     def _other_bins(self, box: Intervals, codes: Mapping[str, int]) -> list[Intervals]:
         """Intervals cut at the bins that may not be together; none if all lie in these bins."""
         for name, code in codes.items():
-            low, high, line = int(box.lows[name][0]), int(box.highs[name][0]), self.lines[name]
-            first, last = max(low, int(line.bins[0][code])), min(high, int(line.bins[1][code]))
+            low = int(box.lows[name][0])
+            high = int(box.highs[name][0])
+            line = self.lines[name]
+            first = max(low, int(line.bins[0][code]))
+            last = min(high, int(line.bins[1][code]))
             if low < first or last < high:
                 parts = [(first, last)]
                 parts += [(low, int(line.floor(np.array([first - 1]))[0]))] if low < first else []

@@ -87,7 +87,8 @@ class _Tableau:
     def _outside(self) -> tuple[int, int] | None:
         """The first variable that lies outside its bounds, and the bound that it should lie on."""
         for one in sorted(self._factors):
-            low, high = self._lows[one], self._highs[one]
+            low = self._lows[one]
+            high = self._highs[one]
             if low is not None and self.values[one] < low:
                 return one, low
             if high is not None and self.values[one] > high:

@@ -149,7 +149,9 @@ class GridIntervals:
         # Stable: within a group intervals stay in the order of the grid, which `draw_between`
         # needs.
         order = np.argsort(groups, kind="stable")
-        firsts, lengths, mass = firsts[order], lengths[order], mass[order]
+        firsts = firsts[order]
+        lengths = lengths[order]
+        mass = mass[order]
         keys, begins, sizes = np.unique(groups[order], return_index=True, return_counts=True)
         group = np.repeat(np.arange(len(keys)), sizes)
         shares = shares_of_groups(groups[order], lengths, mass)
@@ -190,7 +192,8 @@ class GridIntervals:
         )
         # Both ends are put on the line of weights; a uniform number between them is a point by
         # weight.
-        left, right = self._on_line(lows, first), self._on_line(highs + 1, last)
+        left = self._on_line(lows, first)
+        right = self._on_line(highs + 1, last)
         intervals = np.searchsorted(
             self.ends, left + (right - left) * rng.random(len(lows)), side="right"
         )
@@ -210,6 +213,7 @@ class GridIntervals:
 
     def _on_line(self, points: Ints, intervals: Ints) -> Floats:
         """Where points lie on the line of `ends`, each in its interval or just behind it."""
-        begins, ends = np.append(0.0, self.ends)[intervals], self.ends[intervals]
+        begins = np.append(0.0, self.ends)[intervals]
+        ends = self.ends[intervals]
         share = (points - self.firsts[intervals]) / self.lengths[intervals]
         return np.asarray(begins + share * (ends - begins))

@@ -100,7 +100,8 @@ class HeapedIntervals:
         interval, kind = np.nonzero(counts)
         steps = np.append(np.int64(1), heaps.steps)
         ratios = np.append(steps[1:] // steps[:-1], np.int64(0))
-        step, ratio = steps[kind], ratios[kind]
+        step = steps[kind]
+        ratio = ratios[kind]
         multiples_below = (firsts[interval] - 1) // step
         first = np.where(
             ratio > 0,
@@ -108,7 +109,9 @@ class HeapedIntervals:
             multiples_below + 1,
         )
         is_single = lengths[interval] == 1
-        step[is_single], ratio[is_single], first[is_single] = 1, 0, firsts[interval][is_single]
+        step[is_single] = 1
+        ratio[is_single] = 0
+        first[is_single] = firsts[interval][is_single]
         number = counts[interval, kind]
         weighs = heaps.weights[kind] * number
         shares = weighs / np.bincount(interval, weighs)[interval]
@@ -121,7 +124,8 @@ class HeapedIntervals:
     def draw(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
         """A grid point from each group; ``groups`` are positions in the groups' order."""
         parts = self.intervals.picked(groups, rng)
-        numbers, ratios = self.intervals.points_in(parts, rng), self.ratios[parts]
+        numbers = self.intervals.points_in(parts, rng)
+        ratios = self.ratios[parts]
         # The n-th multiple of a step that is none of the next: every ratio-th one is left out, so
         # it lies further along by those.
         skipped = np.where(ratios > 0, numbers // np.maximum(ratios - 1, 1) + 1, 0)

@@ -44,7 +44,8 @@ def fields_in_zones(
 
 
 def _in_zone(field: Mapping[str, Any], zone: str | None) -> Mapping[str, Any]:
-    own, pattern = field.get("synthdp") or {}, field.get("format", "%z")
+    own = field.get("synthdp") or {}
+    pattern = field.get("format", "%z")
     if zone is None or field.get("type") != "datetime" or "timezone" in own or "%z" not in pattern:
         return field
     return {**field, "synthdp": {**own, "timezone": zone}}
