@@ -91,9 +91,8 @@ def water_filled(
     price = float(prices[n_parts - 1])
     shares = np.maximum(scales * ((first_returns / price) ** (2 / 3) - 1), 0.0)
     total = float(shares.sum())
-    if (
-        total == 0
-    ):  # rounding swallows a budget that is tiny next to the costs: the best part gets it all
+    # Rounding swallows a budget that is tiny next to the costs: the best part gets it all.
+    if total == 0:
         shares[order[0]] = total = 1.0
     # Scaled once more, since sums of powers end a rounding error beside the budget.
     return shares * (budget / total), price

@@ -70,9 +70,8 @@ def best_guesses(
     n_rest = len(rest[0])
     columns = _directions(*learnt)
     guesses = {}
-    margin = (
-        np.pi / n_learnt
-    ) ** 0.5  # standard error of ndtri(q) - ndtri(p) where both are near 1/2
+    # Standard error of ndtri(q) - ndtri(p) where both are near 1/2.
+    margin = (np.pi / n_learnt) ** 0.5
     for goal in ("mu", "epsilon"):
         best = -np.inf
         index = 0

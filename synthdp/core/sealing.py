@@ -23,9 +23,8 @@ def sealed(certificate: Mapping[str, Any]) -> dict[str, Any]:
     True
     """
     rest = {name: value for name, value in certificate.items() if name != SEAL}
-    plain: dict[str, Any] = json.loads(
-        json.dumps(rest, default=str)
-    )  # what a reader of the file has
+    # What a reader of the file has.
+    plain: dict[str, Any] = json.loads(json.dumps(rest, default=str))
     return plain | {SEAL: _digest(plain)}
 
 

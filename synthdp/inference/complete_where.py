@@ -108,9 +108,8 @@ def _alike(given: Mapping[str, NDArray[np.integer]], rows: IntArray) -> list[Int
     if not rows.size:
         return []
     groups = np.zeros(rows.size, np.int64)
-    for (
-        codes
-    ) in given.values():  # numbers of groups stay below that of rows, so no product is too large
+    # Numbers of groups stay below that of rows, so no product is too large.
+    for codes in given.values():
         _, groups = np.unique(groups * (int(codes.max()) + 1) + codes[rows], return_inverse=True)
     order = np.argsort(groups, kind="stable")
     return np.split(rows[order], np.cumsum(np.bincount(groups))[:-1])

@@ -30,9 +30,8 @@ def quantile_edges(density: Density, most: int, min_mass: float) -> NDArray[np.i
     min_mass
         Records that a bin should hold at least, as far as two bins remain.
     """
-    for wanted in range(
-        most, 1, -1
-    ):  # heavy points part the others into a few bins more than an even share gives
+    # Heavy points part the others into a few bins more than an even share gives.
+    for wanted in range(most, 1, -1):
         edges = _edges(density, wanted, min_mass)
         # The most bins that come out as no more than wanted.
         if len(edges) <= most + 1:

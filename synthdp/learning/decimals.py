@@ -155,8 +155,7 @@ def decimals_between(low: float, high: float, decimals: int) -> int:
     most = min(DIGITS - ceil(log10(largest)), MAX_DECIMALS) if largest > 0 else DIGITS
     decimals = min(decimals, most)
     ends = np.array([-low, high])
-    while (
-        decimals < most and low < high and decimal_points(ends, decimals).sum() < 1
-    ):  # of these, none or one
+    # Of these, none or one.
+    while decimals < most and low < high and decimal_points(ends, decimals).sum() < 1:
         decimals += 1
     return decimals

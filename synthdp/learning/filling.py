@@ -390,9 +390,8 @@ class Filling:
         """
         groups = {} if coarsening is None else dict(coarsening.groups)
         own = set(apart)
-        for name in dict.fromkeys(
-            [*names, *groups]
-        ):  # in an order that is the same in a run that goes on
+        # In an order that is the same in a run that goes on.
+        for name in dict.fromkeys([*names, *groups]):
             if name not in self.levels:
                 continue
             is_merged = name in names and name not in own

@@ -523,9 +523,8 @@ def _between_bounds(
     """
     if axis.has_bounds:
         return density_of(histograms, spikes), 0.0, None
-    if (
-        not first.stands_out
-    ):  # where noise alone would say, the public cell that was taken stays whole
+    # Where noise alone would say, the public cell that was taken stays whole.
+    if not first.stands_out:
         return density_of(histograms, spikes).without_thin_ends(NEGLIGIBLE), 0.0, None
     support = support_of(first, histograms, spikes, over_zero=axis.is_calendar)
     begin, stop, median_error = support[:3]

@@ -78,9 +78,8 @@ def _other(
 ) -> Sequence[int]:
     """The code of ``other``, if all measurements together leave nothing for it but noise."""
     code = column.unknown_code
-    is_all = (
-        column.listed == (column.other,) and not column.required
-    )  # no level was found, or there is none
+    # No level was found, or there is none.
+    is_all = column.listed == (column.other,) and not column.required
     if column.other in column.listed and not is_all:
         return ()
     return _code_of_noise(column, code, measurements, significance(len(schema.columns)))

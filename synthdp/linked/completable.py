@@ -47,9 +47,8 @@ def check_completable(package: Package, views: Mapping[str, LinkedView]) -> None
     if package.rules or any(
         table.limits or (table.schema and table.schema.rules) for table in package.tables
     ):
-        with suppress(
-            ModelTooLargeError
-        ):  # of rules on very many levels, which are met as families are drawn
+        # Of rules on very many levels, which are met as families are drawn.
+        with suppress(ModelTooLargeError):
             _draw(
                 package,
                 {label: FittedView(view, _knowing_rules(view)) for label, view in views.items()},

@@ -194,9 +194,8 @@ def _erfcx_bounds(square: Fraction) -> tuple[Fraction, Fraction]:
         decay, erf = exp_bounds(square, _SPARE_BITS), erf_bounds(square, _SPARE_BITS)
         one = 1 << _SPARE_BITS
         return Fraction(one - erf[1], decay[1]), Fraction(one - erf[0], decay[0])
-    root = isqrt(
-        (square.numerator << 2 * _SPARE_BITS) // square.denominator
-    )  # z is between root and root + 1
+    # z lies between root and root + 1.
+    root = isqrt((square.numerator << 2 * _SPARE_BITS) // square.denominator)
     half = 1 << 2 * _SPARE_BITS - 1
     lower, upper = root, root + 2 + _LEVELS * half // root
     for n in range(_LEVELS - 1, 0, -1):

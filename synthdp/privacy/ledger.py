@@ -214,7 +214,6 @@ class PrivacyLedger:
             if self._whole is not None:
                 self._whole.charge(event)
             self._failed += failure
-            self._spent += (
-                cost  # first, so that an interrupt between these lines never leaves too much
-            )
+            # First, so that an interrupt between these lines never leaves too much.
+            self._spent += cost
             self._events.append(event)

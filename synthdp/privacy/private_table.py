@@ -222,9 +222,8 @@ class PrivateTable(Queryable[CountSource]):
                 "candidates: there is none to select from; give at least one clique"
             )
         if score.coarsening:
-            Coarsening(
-                score.coarsening.groups
-            )  # checks it anew: a gap made since would repeat a cell
+            # Checks it anew: a gap made since would repeat a cell.
+            Coarsening(score.coarsening.groups)
         merged = self._merged(score.coarsening)
         for clique in names:
             if score.shape(clique) != merged.project(clique).shape:

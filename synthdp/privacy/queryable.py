@@ -132,9 +132,8 @@ class Queryable(ABC, Generic[Source]):
             return answer
         answer = make()
         if self._memory is not None:
-            answer.numbers.setflags(
-                write=False
-            )  # the memory keeps what is answered, whatever is done with either
+            # The memory keeps what is answered, whatever is done with either.
+            answer.numbers.setflags(write=False)
             self._memory.keep((event, *asked), answer)
         return answer
 

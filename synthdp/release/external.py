@@ -209,9 +209,8 @@ def _cells(
 ) -> NDArray[np.float64]:
     """Counts as an array with one axis a column, of which each cell must have been given once."""
     size = domain.size(codes)
-    rows = pd.DataFrame(
-        {"": 0, **codes}, index=range(len(values))
-    )  # with "" even if there is no column
+    # With "" even if there is no column.
+    rows = pd.DataFrame({"": 0, **codes}, index=range(len(values)))
     # Each cell once: counts that are given twice could be halves or copies, and nobody can tell.
     repeated = np.flatnonzero(rows.duplicated())
     if repeated.size:

@@ -313,9 +313,8 @@ class OpenSchema(DeclaredColumns):
             return self.without(unit).check_header(header, unit=unit)
         allowed = (*self.names, *self.ignored)
         if unit is not None and unit not in header:
-            check_names(
-                header, allowed, besides=tuple(map(str, header))
-            )  # what has no header shows a record
+            # What has no header shows a record.
+            check_names(header, allowed, besides=tuple(map(str, header)))
             raise SchemaError(
                 f"unit (--unit) is {unit!r}: the table has no such column; it has {listed(header)}"
             )

@@ -71,9 +71,8 @@ class Resolver:
         grids: list[dict[str, Any]] = (
             [{}] if decimals is None else [{"decimals": d} for d in _nearest(decimals)]
         )
-        if (
-            decimals is not None and "heaping" in own
-        ):  # steps of a grid that was found fit no coarser one
+        # Steps of a grid that was found fit no coarser one.
+        if decimals is not None and "heaping" in own:
             grids += [grid | {"heaping": None} for grid in grids]
         for grid in grids:
             for bounds, edges in self._with_declared_bounds(constraints, own):

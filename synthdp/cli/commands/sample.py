@@ -55,9 +55,8 @@ def sample_table(options: SampleOptions) -> None:
         _check_offset(options)
     where = _conditions(options.where)
     dialect = given_dialect(options, *tables)
-    synthesis = load(options.model).in_form(
-        PLAIN_FORM
-    )  # files are as the schema says, wherever the model was made
+    # Files are as the schema says, wherever the model was made.
+    synthesis = load(options.model).in_form(PLAIN_FORM)
     synthesis = synthesis if dialect is None else synthesis.in_dialect(dialect)
     given = _given(options.given, synthesis.schema.dialect)
     with progress_on(sys.stderr, verbosity=options.verbose, output=options.output) as status:

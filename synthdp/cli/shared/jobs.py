@@ -155,9 +155,8 @@ class Job:
 def _locked(file: IO[Any]) -> bool:
     """Whether nobody else holds a file, which is locked now; a process that it is handed to keeps it."""
     if sys.platform == "win32":
-        return (
-            True  # it hands no lock on; there that on the journal keeps a run from starting twice
-        )
+        # It hands no lock on; there that on the journal keeps a run from starting twice.
+        return True
     import fcntl
 
     with suppress(BlockingIOError):

@@ -100,9 +100,8 @@ def check_distinct(outputs: Iterable[str], *, inputs: tuple[str, ...]) -> None:
 
 def _place(path: str) -> str:
     try:
-        return os.path.realpath(
-            path
-        )  # unlike `Path.resolve` it does not fail on links that go in a circle
+        # Unlike `Path.resolve` it does not fail on links that go in a circle.
+        return os.path.realpath(path)
     except (OSError, ValueError):
         return path  # opening it explains what is wrong
 
@@ -258,9 +257,8 @@ def _write_blocks(
     """A long table, or a part of it, in little memory; returns what `write_sample` does."""
     schema = synthesis.schema
     n_rows = round(synthesis.model.total) if options.rows is None else options.rows
-    check_rows_of(
-        schema.domain, n_rows
-    )  # a slip of the finger is refused at once, as of a table that is drawn whole
+    # A slip of the finger is refused at once, as of a table that is drawn whole.
+    check_rows_of(schema.domain, n_rows)
     check_batches(schema, n_rows, offset=offset, seed=options.seed)
     text = is_text(options.output)
     kind = file_kind(options.output)

@@ -61,15 +61,14 @@ def asked(
     3
     """
     try:
-        with (
-            _silence(),
-            catch_warnings(action="ignore"),
-        ):  # a warning may quote rows, and a filter make an error of it
+        # A warning may quote rows, and a filter make an error of it.
+        with _silence(), catch_warnings(action="ignore"):
             return question() if stop is None else stoppable(question, stop)
     except (KeyboardInterrupt, SystemExit, MemoryError, SynthdpError):
         raise
     except BaseException as error:  # a panic of polars is no Exception
-        kind, interrupt = type(error).__name__, _interrupt_behind(error)
+        kind = type(error).__name__
+        interrupt = _interrupt_behind(error)
     # outside of the block above, so that the engine's error is not kept as the context of ours
     if interrupt is not None:
         raise interrupt

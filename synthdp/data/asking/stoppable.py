@@ -48,9 +48,8 @@ def stoppable(question: Callable[[], Answer], stop: Stop) -> Answer:
     thread = Thread(target=_give, args=(answer, lambda: context.run(question)))
     try:
         thread.start()
-        while wait(
-            (answer,), _WAIT_SECONDS
-        ).not_done:  # with a limit, for Windows delivers no signal to one without
+        # With a limit, for Windows delivers no signal to one without.
+        while wait((answer,), _WAIT_SECONDS).not_done:
             pass
         thread.join()  # now it holds nothing; not sooner: to Python 3.11 a thread has ended if a signal ends its join
         return answer.result()

@@ -59,9 +59,8 @@ def counts_of_all(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
                 axes if axis not in axes else _without(axes, axis) for axes in left
             )
     counts = _covered(rows, list(left))
-    for axis, level, counted in reversed(
-        minorities
-    ):  # a later one's marginals are parts of an earlier one's
+    # A later one's marginals are parts of an earlier one's.
+    for axis, level, counted in reversed(minorities):
         for axes, minority in counted.items():
             everybody = counts[_without(axes, axis)]
             counts[axes] = minority.astype(everybody.dtype, copy=False)
@@ -80,9 +79,8 @@ def _covered(rows: JointCounter, wanted: Sequence[Axes]) -> Counts:
     for table, indices in cover(wanted, rows.shape, most):
         inner = [wanted[index] for index in indices]
         for axes, summed in zip(inner, marginals(rows.count(table), table, inner), strict=True):
-            counts[axes] = np.array(
-                summed, order="C"
-            )  # a copy: the table it was summed from is let go
+            # A copy: the table it was summed from is let go.
+            counts[axes] = np.array(summed, order="C")
     return counts
 
 

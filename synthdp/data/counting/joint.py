@@ -35,7 +35,9 @@ class JointCounter:
     def __init__(
         self, columns: Mapping[int, CodeColumn], shape: Sequence[int], n_rows: int
     ) -> None:
-        self.columns, self.shape, self.n_rows = columns, shape, n_rows
+        self.columns = columns
+        self.shape = shape
+        self.n_rows = n_rows
         self._narrow = np.empty(min(BLOCK_ROWS, n_rows), np.uint16)
         self._ones = np.empty(0, np.int32)
 
@@ -106,9 +108,8 @@ def _number(
         size *= levels
         wider = cells if size < 2**16 else out
         np.multiply(cells, levels, out=wider, dtype=wider.dtype)
-        np.add(
-            wider, column, out=wider, dtype=wider.dtype, casting="unsafe"
-        )  # codes are below levels: they fit
+        # Codes are below levels: they fit.
+        np.add(wider, column, out=wider, dtype=wider.dtype, casting="unsafe")
         cells = wider
     if cells is narrow:
         out[...] = narrow

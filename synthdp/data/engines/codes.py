@@ -98,7 +98,8 @@ def _of_number(column: Column, rule: Edges, held: EngineColumn) -> nw.Expr:
     # One level for each whole number: a subtraction in place of a comparison for each edge.
     if rule.is_whole and held.dtype in _NARROW and are_successive(edges):
         whole = held.values.cast(nw.Int64)
-        first, last = int(edges[0]) - 1, int(edges[-1])
+        first = int(edges[0]) - 1
+        last = int(edges[-1])
         clipped = (
             nw.when(whole < first)
             .then(nw.lit(first))
@@ -199,16 +200,16 @@ def _of_midnights(code: nw.Expr, column: Column, dates: Edges, held: EngineColum
     if held.has_zone and held.engine != "polars":
         _refuse(column, held, "whose days are those of a session's time zone and not of UTC")
     within = held.values.dt
-    has_time = (
-        (within.hour() != 0) | (within.minute() != 0) | (within.second() != 0)
-    )  # of an infinity, none
+    # Of an infinity, none.
+    has_time = (within.hour() != 0) | (within.minute() != 0) | (within.second() != 0)
     return nw.when(has_time).then(nw.lit(int(column.unread_code))).otherwise(code)
 
 
 def _less_missing(code: nw.Expr, column: Column, dates: Edges, held: EngineColumn) -> nw.Expr:
     """A code of moments, but for those that are among the missing values."""
     for seconds in map(int, dates.missing):
-        first, after = held.moment(seconds), held.moment(seconds + 1)
+        first = held.moment(seconds)
+        after = held.moment(seconds + 1)
         if first is not None and first != after:
             same = (
                 is_from(first, held)

@@ -98,13 +98,17 @@ def _looked_up(
     Most texts are levels as they stand. Only the others are stripped of white space, which takes
     longer than all else.
     """
-    chosen, codes, joins = [], [], []
+    chosen = []
+    codes = []
+    joins = []
     way = {"duckdb": _joined, "postgres": _in_json}[frame.engine]
     for number, (column, name, size) in enumerate(
         zip(schema.columns, names, schema.domain.shape, strict=True)
     ):
-        held, code = frame.columns[column.source], f"given.{name}"
-        lookup, is_text = lookup_of(column, held), held.family == "text"
+        held = frame.columns[column.source]
+        code = f"given.{name}"
+        lookup = lookup_of(column, held)
+        is_text = held.family == "text"
         if lookup is None or not lookup.codes:
             # Numbers and dates are worked out by comparisons with public edges; only texts are
             # looked up.
@@ -121,9 +125,8 @@ def _looked_up(
 
 def _joined(name: str, given: str, codes: CodesByValue, *, is_text: bool) -> tuple[str, str]:
     """A code by joins with public values: whole numbers, or texts that are compared by their bytes."""
-    given = (
-        given if is_text else f"TRY_CAST({given} AS BIGINT)"
-    )  # or unsigned ones of 128 bits would be cast, and fail
+    # Or unsigned ones of 128 bits would be cast, and fail.
+    given = given if is_text else f"TRY_CAST({given} AS BIGINT)"
     words = [value.encode().hex() if is_text else str(int(value)) for value in codes]
     word, code = map(unnested, (words, map(str, codes.values())))
     word = f"decode(unhex({word}))" if is_text else f"CAST({word} AS BIGINT)"

@@ -82,9 +82,8 @@ def _duckdb(address: str, table: str) -> Iterator[EngineFrame]:
         "duckdb", f"opening {str(path)!r}", lambda: duckdb.connect(str(path), read_only=True)
     )
     with closing(connection):
-        connection.execute(
-            "SET enable_progress_bar = false"
-        )  # it would be drawn among the rows on standard output
+        # It would be drawn among the rows on standard output.
+        connection.execute("SET enable_progress_bar = false")
         relation = asked("duckdb", f"finding the table {table!r}", lambda: connection.table(table))
         yield replace(EngineFrame.from_native(relation), stop=connection.interrupt)
 

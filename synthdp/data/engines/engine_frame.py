@@ -149,9 +149,8 @@ class EngineColumn:
             return given.dt.convert_time_zone("UTC")
         if self.family != "text" or self.engine == "sqlite":  # of which `renamed` has taken care
             return given
-        texts = given.cast(
-            nw.String
-        )  # which in Spark have no collation: they are compared by their bytes
+        # Which in Spark have no collation: they are compared by their bytes.
+        texts = given.cast(nw.String)
         # DuckDB's own trim takes 9 times as long as a pattern
         return (
             texts.str.strip_chars(WHITE_SPACE) if is_polars else texts.str.replace_all(AROUND, "")
@@ -235,9 +234,8 @@ class EngineFrame(Sensitive):
         ]
         if engine in KEEP_TABLES:
             prepared += [nw.col(aliases[name]).alias(aliases[name] + GIVEN) for name in texts]
-        connection = getattr(
-            nw.to_native(rows), "_con", None
-        )  # relations of DuckDB have it since 2.0
+        # Relations of DuckDB have it since 2.0.
+        connection = getattr(nw.to_native(rows), "_con", None)
         return cls(
             lazy,
             rows.select(prepared),
@@ -314,10 +312,8 @@ class EngineFrame(Sensitive):
             cell = cell * size + nw.col(name).cast(nw.Int64)
         # One number for a combination, worked out in the engine: what comes here is cells and
         # counts, never rows.
-        n_rows, cells = (
-            nw.len().alias("n_rows"),
-            self.rows.select(cell.alias("cell")) if table else self.rows,
-        )
+        n_rows = nw.len().alias("n_rows")
+        cells = self.rows.select(cell.alias("cell")) if table else self.rows
         counted = cells.group_by("cell").agg(n_rows) if table else cells.select(n_rows)
         return counted.select(
             nw.lit(number).cast(nw.Int64).alias("of_table"),

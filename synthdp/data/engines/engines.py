@@ -95,7 +95,8 @@ def renamed(engine: Engine, native: Any, names: Mapping[str, str], *, texts: set
         return native.project(
             ", ".join(f"{columns[name]} AS {alias}" for name, alias in names.items())
         )
-    backend, types = native.get_backend(), native.schema()
+    backend = native.get_backend()
+    types = native.schema()
     held = [_as_python_has_it(columns[name], types[name]) for name in names]
     chosen = ", ".join(
         f"{said} AS {alias}" for (said, _), alias in zip(held, names.values(), strict=True)

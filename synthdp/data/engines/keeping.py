@@ -81,7 +81,8 @@ def _in_polars(
 def _in_duckdb(
     _frame: EngineFrame, rows: LazyRows, select: Select, _types: Mapping[str, str] | None
 ) -> _Kept:
-    view, table = new_name(), new_name()
+    view = new_name()
+    table = new_name()
     given = nw.to_native(rows)
     given.query(view, f"CREATE TEMP TABLE {table} AS {select(view)}")
     frame = nw.from_native(given.query(view, f"SELECT * FROM {table}"))
@@ -97,8 +98,11 @@ def _in_postgres(
     from psycopg import Error
 
     given = nw.to_native(rows)
-    backend, table, is_kept = given.get_backend(), new_name(), False
-    query, connection = select(f"({backend.compile(given)})"), backend.con
+    backend = given.get_backend()
+    table = new_name()
+    is_kept = False
+    query = select(f"({backend.compile(given)})")
+    connection = backend.con
     with (
         # Whoever may not make temporary tables still gets a release, only more slowly.
         suppress(Error),
@@ -110,9 +114,8 @@ def _in_postgres(
         is_kept = True
 
     def forget() -> None:
-        if (
-            is_kept and not connection.lock.locked()
-        ):  # what may only read drops nothing before the transaction ends
+        # What may only read drops nothing before the transaction ends.
+        if is_kept and not connection.lock.locked():
             with connection.transaction():
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
 

@@ -100,7 +100,8 @@ def _of_ibis(rows: Any) -> Iterator[Any]:
 
 
 def _of_spark(rows: Any) -> Iterator[pd.DataFrame]:
-    names, each = rows.columns, rows.toLocalIterator()
+    names = rows.columns
+    each = rows.toLocalIterator()
     while batch := list(islice(each, ROWS_AT_ONCE)):
         # Objects of Python: a guess of types by pandas would depend on other rows.
         yield pd.DataFrame([tuple(row) for row in batch], columns=names, dtype=object)

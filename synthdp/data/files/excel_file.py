@@ -50,9 +50,8 @@ class ExcelFile(TableFile):
                 if (tame := readable(stream, name)) is not stream:
                     book = calamine.CalamineWorkbook.from_filelike(tame)
                 self._sheet: Any = book.get_sheet_by_name(name)
-                rows = (
-                    self._sheet.iter_rows() if self._sheet.height else iter(())
-                )  # older versions fail at none
+                # Older versions fail at none.
+                rows = self._sheet.iter_rows() if self._sheet.height else iter(())
                 self._rows = filter(any_cell, rows)
                 self.names = self._names(next(iter(self._next_rows(1)), []))
             except calamine.CalamineError:
@@ -143,12 +142,10 @@ def write_excel(frame: pd.DataFrame, stream: BinaryIO, sheet: str | None = None)
     Raises `DataFileError` if a sheet cannot hold them.
     """
     check_fits(*frame.shape)
-    packed = (
-        BytesIO()
-    )  # an archive that cannot be written to its end complains once more when it is collected
-    book = import_xlsxwriter().Workbook(
-        packed, {"constant_memory": True}
-    )  # rows wait in a temporary file
+    # An archive that cannot be written to its end complains once more when it is collected.
+    packed = BytesIO()
+    # Rows wait in a temporary file.
+    book = import_xlsxwriter().Workbook(packed, {"constant_memory": True})
     book.set_properties({"created": _CREATED})
     target = book.add_worksheet(sheet or "Sheet1")
     day, moment, clock = (

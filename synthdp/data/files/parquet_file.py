@@ -247,9 +247,8 @@ def write_parquet_pieces(
     ``empty`` is a table of no rows that has the types of the pieces, but for that.
     """
     pyarrow = import_pyarrow()
-    as_read = pyarrow.Schema.from_pandas(
-        empty, preserve_index=False
-    ).metadata  # what the file tells pandas of the types
+    # What the file tells pandas of the types.
+    as_read = pyarrow.Schema.from_pandas(empty, preserve_index=False).metadata
     pieces = (pyarrow.Table.from_pandas(frame, preserve_index=False) for frame in frames)
     first = next(pieces).replace_schema_metadata(as_read)
     types = pyarrow.types

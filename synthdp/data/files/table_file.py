@@ -66,9 +66,8 @@ class TableFile(ChunkedTable, Closing):
         except (EOFError, zlib.error, gzip.BadGzipFile):
             self._refuse("it is damaged or not a gzip file; make it again")
         except (OSError, ValueError) as error:
-            if (
-                isinstance(error, OSError) and error.errno is None
-            ):  # a library's own, such as Arrow's
+            # A library's own, such as Arrow's.
+            if isinstance(error, OSError) and error.errno is None:
                 self._refuse("it is damaged, or not compressed as its ending says; make it again")
             self._refuse(f"it cannot be read: {reason(error)}; check the path and the file")
 

@@ -60,9 +60,8 @@ class Container:
         # Metadata of pandas would name its own types to whoever reads the table later.
         table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
         filled = nw.from_arrow(table, backend=self.backend)
-        if (
-            self.backend is nw.Implementation.POLARS
-        ):  # the only one that tells ordered levels from others
+        # The only one that tells ordered levels from others.
+        if self.backend is nw.Implementation.POLARS:
             levels = {
                 name: dtype.categories for name, dtype in frame.dtypes.items() if _is_ordered(dtype)
             }
@@ -136,9 +135,8 @@ def _by_arrow(table: Any, name: str) -> pd.DataFrame:
         views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
         plain = [views.get(str(kind), kind) for kind in arrow.schema.types]
         for kind in plain:
-            _ = pd.ArrowDtype(
-                kind
-            ).type  # raises for what pandas does not know, such as spans of months
+            # Raises for what pandas does not know, such as spans of months.
+            _ = pd.ArrowDtype(kind).type
         columns = [
             column.cast(kind, safe=False) for column, kind in zip(arrow.columns, plain, strict=True)
         ]

@@ -104,10 +104,8 @@ def partitioned(data: Any) -> PartitionedFrame | None:
     if ("pyarrow", "Dataset") in kinds:
         from pyarrow import Table
 
-        ahead = {
-            "batch_readahead": 1,
-            "fragment_readahead": 1,
-        }  # it would hold 16 batches of 4 files each
+        # By itself it would hold 16 batches of 4 files each.
+        ahead = {"batch_readahead": 1, "fragment_readahead": 1}
         tables = lambda: (Table.from_batches([batch]) for batch in data.to_batches(**ahead))  # noqa: E731
         empty = asked("pyarrow", "reading the types of columns", data.schema.empty_table)
         return PartitionedFrame(

@@ -136,9 +136,8 @@ class _Kept:
 
     def add(self, axes: Axes, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Keep counts if there is room; returns them read-only."""
-        owned = np.array(
-            counts, dtype=np.int64, order="C"
-        )  # a copy: the wider table they were summed from is let go
+        # A copy: the wider table they were summed from is let go.
+        owned = np.array(counts, dtype=np.int64, order="C")
         owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
         members = frozenset(axes)
         # First come, first kept: which counts are kept follows from the questions, never from the

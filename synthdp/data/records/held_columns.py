@@ -140,9 +140,8 @@ class HeldTexts(HeldColumn):
         numbers = self.rows.joined()
         keys = self._vocabulary.keys
         # The extra entry answers for -1, the number of rows without a key.
-        missing = np.append(
-            np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True
-        )  # NO_KEY is the last
+        # NO_KEY is the last.
+        missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)
         return self._counts(1 - missing[numbers], 2)
 
     def frequencies(self, grid: Grid) -> HeldFrequencies:

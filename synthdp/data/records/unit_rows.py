@@ -114,9 +114,8 @@ class UnitRows:
         priorities = _mixed(self._hashes()[owners] + (positions + 1).astype(np.uint64) * _GAMMA)
         by_priority = np.lexsort((priorities, owners))  # stable: ties by position
         kept = np.zeros(len(persons), dtype=np.bool_)
-        kept[order[by_priority[positions < self._max_rows]]] = (
-            True  # sorted by owner again, so the positions fit
-        )
+        # Sorted by owner again, so the positions fit.
+        kept[order[by_priority[positions < self._max_rows]]] = True
         return kept
 
     def _hashes(self) -> NDArray[np.uint64]:

@@ -92,9 +92,8 @@ class MarkovRandomField(Model):
         checked = check_cliques(self.domain, cliques)
         shares = self._queries.marginals(checked)[::-1]
         # Answers may share memory with each other; counts are new tables.
-        return [
-            self._in_counts(names, shares.pop()) for names in checked
-        ]  # popped, so that memory holds each once
+        # Popped, so that memory holds each once.
+        return [self._in_counts(names, shares.pop()) for names in checked]
 
     def sample(
         self, n_rows: int, *, seed: int | None = None, rounding: bool = True, n_jobs: int = 1

@@ -15,15 +15,12 @@ from typing import NamedTuple, final
 from synthdp.inference.trees.attribute_sets import AttributeSet, AttributeSets, Folded
 from synthdp.inference.trees.junction_tree import JunctionTree
 
-_CELL_COST = (
-    30.0  # what writing, ordering and dividing a cell takes, in multiplications of a matrix product
-)
-_MAX_TRIED = (
-    3  # edges for a split that are followed up; more gained nothing on 40-clique models of Adult
-)
-_MAX_COMPARED = (
-    12  # edges for a split, those with the smallest separators, whose costs are looked at
-)
+# What writing, ordering and dividing a cell takes, in multiplications of a matrix product.
+_CELL_COST = 30.0
+# Edges for a split that are followed up; more gained nothing on 40-clique models of Adult.
+_MAX_TRIED = 3
+# Edges for a split, those with the smallest separators, whose costs are looked at.
+_MAX_COMPARED = 12
 _MAX_SEARCHED = 32  # edges that separate a query; beyond, the plan is greedy
 
 

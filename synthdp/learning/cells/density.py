@@ -51,9 +51,8 @@ class Density:
         """The same where so many grid points are one."""
         starts = self.starts // factor
         starts[-1] = -(-self.starts[-1] // factor)
-        kept = np.flatnonzero(
-            np.diff(starts, prepend=starts[0] - 1) > 0
-        )  # each piece has a point of its own
+        # Each piece has a point of its own.
+        kept = np.flatnonzero(np.diff(starts, prepend=starts[0] - 1) > 0)
         return Density(starts[kept], np.add.reduceat(self.mass, kept[:-1]))
 
     def between(self, first: int, stop: int) -> "Density":
@@ -133,9 +132,8 @@ class _Halving:
         self._sums = np.concatenate([[0.0], np.cumsum(counts)])
         self._spans = np.concatenate([[0.0], np.cumsum(widths)])
         self._stddev = stddev
-        self._is_plain = np.zeros(
-            len(counts), dtype=np.bool_
-        )  # whether a node's own division is believed
+        # Whether a node's own division is believed.
+        self._is_plain = np.zeros(len(counts), dtype=np.bool_)
         self._is_uneven = np.zeros(len(counts), dtype=np.bool_)  # or any division in it
         self._outstanding = np.zeros(len(counts))  # what stands out in the first half of each node,
         self._outstanding_after = np.zeros(len(counts))  # and in the second

@@ -127,13 +127,11 @@ class LinkedTableReader(Sensitive):
             is_first[rows] = True
             rows = np.flatnonzero(self._parents.kept(is_first))
         else:
-            rows = rows[
-                np.lexsort((order[rows], references[rows]))
-            ]  # stable: in the order of the file otherwise
+            # Stable: in the order of the file otherwise.
+            rows = rows[np.lexsort((order[rows], references[rows]))]
             rows = np.sort(rows[positions_within(references[rows]) < table.max_children])
-        rows, parents = parent.referred(
-            self._parents, rows
-        )  # only now: there are never more than may be used
+        # Only now: there are never more than may be used.
+        rows, parents = parent.referred(self._parents, rows)
         firsts = _firsts(parent.roots[parents], keys[rows])
         # Again under the root: a row may refer to several rows of one family.
         rows, parents = rows[firsts], parents[firsts]

@@ -46,9 +46,8 @@ class ColumnLimits:
             [np.iinfo(np.int32).max if limit.at_most is None else limit.at_most for limit in limits]
         )
         whole = np.vstack([self.met, np.ones(self.met.shape[1], np.bool_)])
-        self._inner: Ints = whole.argmax(
-            axis=0
-        )  # of each level the innermost limit that it meets; last: none
+        # Of each level the innermost limit that it meets; last: none.
+        self._inner: Ints = whole.argmax(axis=0)
         self._outer = [
             int(whole[n + 1 :, self.met[n].argmax()].argmax()) + n + 1 for n in range(len(limits))
         ]

@@ -49,9 +49,8 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     if x > bits:
         return 0, 1
     squarings = max(0, int(x).bit_length() + 4)
-    width = (
-        bits + squarings + 40
-    )  # squaring doubles the width of a bracket, of some hundred units at first
+    # Squaring doubles the width of a bracket, of some hundred units at first.
+    width = bits + squarings + 40
     y = (x.numerator << width) // (x.denominator << squarings)
     term, total, n_terms = 1 << width, 0, 0
     # Integers: a term that is floored to 0 ends the series, and the bound counts the rest.
@@ -176,9 +175,8 @@ def erf_bounds(square: Fraction, bits: int) -> tuple[int, int]:
     """
     if square > bits:
         return (1 << bits) - 1, 1 << bits
-    width = (
-        bits + 2 * int(square) + 64
-    )  # terms, and with them brackets, grow up to exp(square) fold first
+    # Terms, and with them brackets, grow up to exp(square) fold first.
+    width = bits + 2 * int(square) + 64
     low = high = below = above = 1 << width
     twice_low = (2 * square.numerator << width) // square.denominator
     twice_high = twice_low + 1

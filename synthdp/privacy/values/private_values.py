@@ -212,11 +212,12 @@ class PrivateValues(Queryable[ValueSource]):
             # Every value that occurs gets noise, also one of a single record: which these are is
             # what the threshold hides.
             frequencies = self._source.frequencies(grid)
-            missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[
-                :1
-            ]  # a public cell beside the values
+            # A public cell beside the values.
+            missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]
             # Noise of the missing cell is drawn first, whatever values there are.
-            noisy, places, first = self._noisy(event, missing).tolist(), [], 0
+            noisy = self._noisy(event, missing).tolist()
+            places = []
+            first = 0
             for exact in frequencies.counts():  # of a block nothing is kept but what passes
                 with_noise = self._noisy(event, np.asarray(exact, dtype=np.int64))
                 passing = np.flatnonzero(with_noise >= threshold)

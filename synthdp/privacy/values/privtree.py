@@ -133,7 +133,8 @@ def split_tree(
     _check_parameters(scale, decay, threshold)
     if not -(2**63) <= low < high < 2**63:
         raise ParameterError(f"the grid is {low} .. {high - 1}; give low < high, both in 64 bits")
-    starts, stops = np.array([low], dtype=np.int64), np.array([high], dtype=np.int64)
+    starts = np.array([low], dtype=np.int64)
+    stops = np.array([high], dtype=np.int64)
     leaves: list[IntArray] = []
     depth = 0
     while starts.size:
@@ -144,15 +145,20 @@ def split_tree(
         # nothing.
         may_split = middles > starts
         leaves.append(starts[~may_split])
-        starts, middles, stops = starts[may_split], middles[may_split], stops[may_split]
+        starts = starts[may_split]
+        middles = middles[may_split]
+        stops = stops[may_split]
         splits = _splits(
             _counts(counts_below, starts, stops), depth, scale, decay, threshold, randomness
         )
         # Only the tree's shape is kept: counts go with their level.
         leaves.append(starts[~splits])
-        starts, middles, stops = starts[splits], middles[splits], stops[splits]
+        starts = starts[splits]
+        middles = middles[splits]
+        stops = stops[splits]
         # Level by level, so that the source is asked once for each, whatever the number of nodes.
-        starts, stops = np.concatenate([starts, middles]), np.concatenate([middles, stops])
+        starts = np.concatenate([starts, middles])
+        stops = np.concatenate([middles, stops])
         depth += 1
     return np.sort(np.concatenate(leaves)), int(high)
 

@@ -73,11 +73,8 @@ def _lock(descriptor: int, is_shared: bool) -> bool:
     try:
         _ask_for_lock(descriptor, is_shared)
     except OSError as error:
-        if error.errno in (
-            errno.EACCES,
-            errno.EAGAIN,
-            errno.EDEADLK,
-        ):  # what systems say of a lock that is taken
+        # What systems say of a lock that is taken.
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
             return False
         raise
     return True

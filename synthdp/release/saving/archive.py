@@ -82,10 +82,8 @@ def members_of(pieces: Pieces) -> Iterator[tuple[str, bytes]]:
     }
     if pieces.known:
         manifest["known"] = list(pieces.known)
-    yield (
-        _MANIFEST,
-        json.dumps(manifest, indent=1).encode(),
-    )  # ASCII: a title may hold what UTF-8 cannot say
+    # As ASCII: a title may hold what UTF-8 cannot say.
+    yield (_MANIFEST, json.dumps(manifest, indent=1).encode())
     for name, array in arrays.items():
         yield f"{name}.npy", to_npy(array)
 

@@ -146,9 +146,8 @@ class LinkedMarginals:
                 if column.name in codes:
                     codes[column.name] = column.recoded(codes[column.name])
         for name, each in self._joined.items():
-            joined_codes = np.append(
-                each.codes, each.column.missing_code
-            )  # of a key that was not read nothing is known
+            # Of a key that was not read nothing is known.
+            joined_codes = np.append(each.codes, each.column.missing_code)
             codes[name] = joined_codes[codes[each.source]]
         return codes
 
@@ -170,9 +169,8 @@ class LinkedMarginals:
         rng = np.random.default_rng(0)
         pairs = np.arange(total) if total <= MAX_PAIRS else rng.integers(total, size=MAX_PAIRS)
         ones = np.searchsorted(ends, pairs, side="right")
-        steps = pairs - (
-            ends[ones] - n_others[ones]
-        )  # which of its siblings, from the first one on
+        # Which of its siblings, from the first one on.
+        steps = pairs - (ends[ones] - n_others[ones])
         others = ones - positions[ones] + steps + (steps >= positions[ones])
         return ones, others
 

@@ -38,9 +38,8 @@ def compared_coefficients(
         return pd.DataFrame(columns=COLUMNS)
     here = target.with_value(real)
     there = target.with_value(synthetic)
-    n_rows = min(
-        here.n_rows, there.n_rows, affordable_rows(real)
-    )  # the same, for intervals get shorter with rows
+    # The same, for intervals get shorter with rows.
+    n_rows = min(here.n_rows, there.n_rows, affordable_rows(real))
     here = fewer_rows(here, n_rows, rng)
     there = fewer_rows(there, n_rows, rng)
     design = Design.from_table(here, predictors(real, target.name))
@@ -73,9 +72,8 @@ def _side_by_side(
     frame.insert(0, "target", target)
     frame.insert(1, "model", model)
     frame.insert(2, "term", terms)
-    return frame.iloc[1:].sort_values(
-        "overlap", kind="stable", ignore_index=True
-    )  # but the intercept
+    # But the intercept.
+    return frame.iloc[1:].sort_values("overlap", kind="stable", ignore_index=True)
 
 
 def interval_overlap(

@@ -288,9 +288,8 @@ class CategoricalColumn(Column):
             return self._code_of_unknown(value) if code is None else code
         number = self.notation.number(value)
         # A word among numbers: declared as missing, or unknown.
-        if math.isnan(
-            number
-        ):  # a text that is no number: missing if the schema says so, else unknown
+        # A text that is no number: missing if the schema says so, else unknown.
+        if math.isnan(number):
             texts = {text.strip() for text in texts_of(value)}
             is_marked = not texts.isdisjoint(text.strip() for text in self.missing_values)
             return self.missing_code if is_marked else self._code_of_unknown(value)

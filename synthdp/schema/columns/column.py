@@ -197,9 +197,8 @@ class Column(Traits):
 
     @property
     def _labels(self) -> pd.Index:
-        codes = np.arange(
-            self.n_levels + (not self.required)
-        )  # where a code stands for one value, nothing is drawn
+        # Where a code stands for one value, nothing is drawn.
+        codes = np.arange(self.n_levels + (not self.required))
         return pd.Index(self.decode(codes, np.random.default_rng(0)), name=self.name)
 
     def encode(self, values: pd.Series) -> NDArray[Any]:

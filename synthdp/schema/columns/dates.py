@@ -539,9 +539,8 @@ class PartColumn(Column):
 
     @property
     def _fallback_code(self) -> int:
-        return int(
-            self.date.parts_of_numbers(np.array([np.nan]), self.part)[0]
-        )  # the part of the lowest date
+        # The part of the lowest date.
+        return int(self.date.parts_of_numbers(np.array([np.nan]), self.part)[0])
 
     def codes_of_numbers(self, numbers: NDArray[np.float64]) -> NDArray[Any]:
         """Level codes of dates as the date column's `read_numbers` gives them."""

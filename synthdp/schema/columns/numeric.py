@@ -264,9 +264,8 @@ def first_points(edges: NDArray[np.float64], decimals: int) -> NDArray[np.int64]
     # float lies below.
     guess = edges * 10.0**decimals if decimals >= 0 else edges / 10.0**-decimals
     points = np.ceil(guess).astype(np.int64) - 2
-    for _ in range(
-        4
-    ):  # the guess is off by less than 1, being below 10**15 with a relative error of 2**-52
+    # The guess is off by less than 1, being below 10**15 with a relative error of 2**-52.
+    for _ in range(4):
         points += value_at(points, decimals) < edges
     return points
 
@@ -284,9 +283,8 @@ def even_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
     first = int(start * unit) * bins
     last = int(stop * unit) * bins
     wide = (last - first) // bins
-    inner = (
-        (first + wide * i) / (unit * bins) for i in range(1, bins)
-    )  # the float nearest to the fraction
+    # The float nearest to the fraction.
+    inner = ((first + wide * i) / (unit * bins) for i in range(1, bins))
     return (float(low), *inner, float(high))
 
 

@@ -128,9 +128,8 @@ def _values(series: pd.Series) -> Values:
 
 def _of_numpy(values: Values) -> Values:
     if values.dtype.kind == "f":
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # there are long floats, and signalling NaNs
+        # There are long floats, and signalling NaNs.
+        with np.errstate(over="ignore", invalid="ignore"):
             return values.astype(np.float64, copy=False)
     return values if values.dtype.kind in "biuMO" else _objects(values)
 
@@ -214,9 +213,8 @@ def seconds_of(values: Values, parse: Callable[[str], datetime]) -> NDArray[np.f
     """
     if values.dtype.kind == "M":
         # Whole numbers are divided, rounding down before 1970 as well.
-        per_second = _PER_SECOND.get(
-            np.datetime_data(values.dtype)
-        )  # numpy's own cast overflows at the lower end
+        # Numpy's own cast overflows at the lower end.
+        per_second = _PER_SECOND.get(np.datetime_data(values.dtype))
         counted = values.astype("datetime64[s]" if per_second is None else values.dtype).astype(
             np.int64
         )

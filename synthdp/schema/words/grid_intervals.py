@@ -116,9 +116,8 @@ def below(limits: Ints, which: NDArray[np.integer[Any]], rng: np.random.Generato
     if limits.max(initial=1) > MAX_SCALED:
         return np.asarray(rng.integers(limits[which]))
     scaled = rng.random(len(which))
-    scaled *= limits.astype(np.float64)[
-        which
-    ]  # below the limit, for the random float is at most 1 - 2**-53
+    # Below the limit, for the random float is at most 1 - 2**-53.
+    scaled *= limits.astype(np.float64)[which]
     return scaled.astype(np.int64)
 
 
@@ -170,9 +169,8 @@ class GridIntervals:
     def picked(self, groups: NDArray[np.integer[Any]], rng: np.random.Generator) -> RowNumbers:
         """An interval of each group."""
         intervals = np.searchsorted(self.ends, groups + rng.random(len(groups)), side="right")
-        return np.asarray(
-            np.minimum(intervals, self.last[groups])
-        )  # rounding may pass the end of the group, never its beginning
+        # Rounding may pass the end of the group, never its beginning.
+        return np.asarray(np.minimum(intervals, self.last[groups]))
 
     def points_in(self, intervals: NDArray[np.integer[Any]], rng: np.random.Generator) -> Ints:
         """A grid point from each of some intervals."""
@@ -206,9 +204,8 @@ class GridIntervals:
             highs + 1,
         )
         points: Ints = rng.integers(begins, stops)
-        intervals = (
-            np.searchsorted(self.firsts, points, side="right") - 1
-        )  # where nothing weighs, between intervals perhaps
+        # Where nothing weighs, between intervals perhaps.
+        intervals = np.searchsorted(self.firsts, points, side="right") - 1
         return np.asarray(np.minimum(points, self.firsts[intervals] + self.lengths[intervals] - 1))
 
     def _on_line(self, points: Ints, intervals: Ints) -> Floats:

@@ -51,7 +51,10 @@ class EngineFrequencies(Sensitive):
     def __init__(
         self, frame: EngineFrame, values: Callable[[], LazyRows], column: OpenColumn, form: Form
     ) -> None:
-        self._frame, self._values, self._column, self._form = frame, values, column, form
+        self._frame = frame
+        self._values = values
+        self._column = column
+        self._form = form
         n_values = nw.len().alias("n_values")
         lines = frame.counted(lambda: values().select(N_ROWS).group_by(N_ROWS).agg(n_values), WHAT)
         order = np.argsort(lines[N_ROWS])
@@ -70,14 +73,13 @@ class EngineFrequencies(Sensitive):
         if not places.size:
             return np.empty(0, dtype=np.int64)
         first = int(self._groups(places[:1])[0])
-        before = (
-            int(self._ends[first - 1]) if first else 0
-        )  # values of fewer rows: they need no numbers
+        # Values of fewer rows: they need no numbers.
+        before = int(self._ends[first - 1]) if first else 0
         least = int(self._n_rows[first])
-        wanted, last = places - before, int(self._ends[-1]) - before
-        n_last = int(
-            (wanted[::-1] == last - 1 - np.arange(len(wanted))).cumprod().sum()
-        )  # all from there on passed
+        wanted = places - before
+        last = int(self._ends[-1]) - before
+        # All from there on passed.
+        n_last = int((wanted[::-1] == last - 1 - np.arange(len(wanted))).cumprod().sum())
         parts = [nw.col(_PLACE) >= last - n_last]
         single = wanted[: len(wanted) - n_last].tolist()
         parts += [

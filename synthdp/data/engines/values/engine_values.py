@@ -136,14 +136,15 @@ class EngineValues(Sensitive):
         as `histogram`.
         """
         self._column(grid).frequencies(grid)
-        rows, form, held = self._rows(grid), self._form(grid), self._frame.columns[grid.column]
+        rows = self._rows(grid)
+        form = self._form(grid)
+        held = self._frame.columns[grid.column]
 
         def values() -> LazyRows:
             cells = self._points(rows, grid).filter(nw.col(MISSING) == 0).select(VALUE, N_ROWS)
             if form == "text" and self._frame.engine != "postgres":  # which has none
-                cells = cells.filter(
-                    ~nw.col(VALUE).str.contains("\0", literal=True)
-                )  # no file can hold it
+                # No file can hold it.
+                cells = cells.filter(~nw.col(VALUE).str.contains("\0", literal=True))
             return _of_63_bits(cells, held) if form == "raw" and held.family == "integer" else cells
 
         return EngineFrequencies(self._frame, values, self._columns[grid.column], form)
@@ -170,7 +171,8 @@ class EngineValues(Sensitive):
         return self._kept[grid.column]
 
     def _standing(self, column: OpenColumn) -> LazyRows:
-        held, engine = self._frame.columns[column.name], self._frame.engine
+        held = self._frame.columns[column.name]
+        engine = self._frame.engine
         form = form_of(column, held)
         # Grouped before anything is read: a value that a million rows share is read once.
         rows = self._frame.rows.select(held.alias).group_by(held.alias).agg(nw.len().alias(N_ROWS))
@@ -207,7 +209,9 @@ class EngineValues(Sensitive):
 
 def _of_63_bits(rows: LazyRows, held: EngineColumn) -> LazyRows:
     """Those of whole numbers that can be levels, which are looked up in 63 bits and a sign."""
-    most, held_ones, value = 2**63 - 1, held.whole_numbers, nw.col(VALUE)
+    most = 2**63 - 1
+    held_ones = held.whole_numbers
+    value = nw.col(VALUE)
     rows = rows.filter(value >= max(held_ones[0], -most), value <= min(held_ones[-1], most))
     return rows.with_columns(value.cast(nw.Int64))
 

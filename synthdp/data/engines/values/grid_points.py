@@ -100,7 +100,8 @@ def is_infinite(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     axis = column.template.axis
     if held.family != "float" or axis is None or not axis.can_be_added:
         return nw.lit(False)
-    number, most = held.values.cast(nw.Float64), float(np.finfo(np.float64).max)
+    number = held.values.cast(nw.Float64)
+    most = float(np.finfo(np.float64).max)
     words = set(map(plain_text, column.missing_values))
     is_infinite = ~held.is_missing & (number.abs() > LARGEST)
     is_infinite = is_infinite & (number <= most) if "inf" in words else is_infinite
@@ -174,7 +175,8 @@ def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
     number = nw.when(held.is_missing).then(nw.lit(0.0)).otherwise(held.values.cast(nw.Float64))
     if held.dtype != nw.Float32 or not column.has_decimals:
         return number
-    shown, size = number, number.abs()
+    shown = number
+    size = number.abs()
     for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(size, decimals, below=_OF_32_BITS)
         # Adding and taking off 2^52 leaves no room for a fraction: rounding by the hardware's own
@@ -225,7 +227,9 @@ def _nearest(number: nw.Expr, decimals: int) -> nw.Expr:
     """As `points.decimal_points`: the point below each number, or the one above if it is next to
     that.
     """
-    most, size, factor = float(MAX_POINT), number.abs(), 10.0 ** abs(decimals)
+    most = float(MAX_POINT)
+    size = number.abs()
+    factor = 10.0 ** abs(decimals)
     limit = 2 * most / factor if decimals >= 0 else 2 * most * factor
     is_large = is_value(size, limit, or_above=True)
     inside = nw.when(is_large).then(nw.lit(0.0)).otherwise(number)
@@ -247,7 +251,8 @@ def _nearest(number: nw.Expr, decimals: int) -> nw.Expr:
         .otherwise(scaled)
     )
     below = _floor(scaled)
-    rest, is_odd = scaled - below, below - 2.0 * _floor(below / 2.0) == 1.0
+    rest = scaled - below
+    is_odd = below - 2.0 * _floor(below / 2.0) == 1.0
     reach = nw.when(scaled.abs() < _NO_REACH).then(nw.lit(0.0)).otherwise(scaled.abs()) * NEAR
     # As the codec does: to the nearest point, halves to even, and up only if the number is that
     # point but for rounding.
@@ -266,9 +271,8 @@ def _least_over(factor: float) -> float:
 def _decimals(number: nw.Expr) -> nw.Expr:
     """As `points.decimals_of`."""
     size = number.abs()
-    inside = (
-        nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))
-    )  # floats from there on are whole
+    # Floats from there on are whole.
+    inside = nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))
     shown = nw.lit(MAX_SHOWN_DECIMALS)
     for decimals in reversed(range(1, MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(inside, decimals, below=EXACT)
@@ -286,9 +290,8 @@ def _exponents(value: nw.Expr) -> Iterator[nw.Expr]:
     inside = nw.when(size >= 2.0**last).then(nw.lit(2.0**last)).otherwise(size)
     bases = range(first, last + 1, 32)
     is_from_base = [inside >= 2.0**base for base in bases[1:]]
-    scaled = inside * chosen(
-        is_from_base, [2.0 ** -(base + 1) for base in bases]
-    )  # exact, and below 2**31
+    # This is exact, and below 2**31.
+    scaled = inside * chosen(is_from_base, [2.0 ** -(base + 1) for base in bases])
     # Two steps: so many comparisons in one expression would be more than some engines take.
     yield counted(is_from_base).cast(nw.Int64) * 2**31 + scaled.floor().cast(nw.Int64)
     among = counted([value % 2**31 >= 2**exponent for exponent in range(31)])
@@ -318,9 +321,8 @@ def _unit(held: EngineColumn, resolution: Resolution) -> nw.Expr:
         unit = nw.when(is_from(date.max, held, or_at=False)).then(nw.lit(last)).otherwise(unit)
     elif (moment := held.moment(LAST_SECOND)) is not None:
         unit = nw.when(is_from(moment, held)).then(nw.lit(last)).otherwise(unit)
-    return (
-        nw.when(unit.is_null()).then(nw.lit(last)).otherwise(unit).cast(nw.Int64)
-    )  # DuckDB's infinity has no parts
+    # DuckDB's infinity has no parts.
+    return nw.when(unit.is_null()).then(nw.lit(last)).otherwise(unit).cast(nw.Int64)
 
 
 def _unit_of(values: nw.Expr, resolution: Resolution, *, has_hours: bool) -> nw.Expr:
@@ -337,10 +339,9 @@ def _unit_of(values: nw.Expr, resolution: Resolution, *, has_hours: bool) -> nw.
     # The calendar by whole numbers, with years that begin in March: the leap day comes last, and
     # the months' lengths follow one formula.
     before_march = nw.when(month <= 2).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
-    year, month = (
-        year - before_march,
-        month + before_march * 12 - 3,
-    )  # years that begin in March, from its 0th month on
+    # Years that begin in March, from its 0th month on.
+    year = year - before_march
+    month = month + before_march * 12 - 3
     unit = (
         year * 365
         + year // 4
