@@ -1,4 +1,5 @@
-"""Kinds that the names of columns suggest: a proposal for whoever knows the table, and no more.
+"""Kinds that the names of columns suggest, as `questions` calls them: a proposal for whoever knows
+the table, and no more.
 
 Names are public, values are not: nothing here reads one. A name that suggests nothing gets no
 proposal, as a wrong one that is overlooked costs more than a missing one.
@@ -18,7 +19,7 @@ _WHOLE = {
         height zuzahlung gebühr miete rent umsatz lohn wage
     """,
     "categorical": """
-        plz zip icd ops code sex gender typ type art status land country region ort city
+        icd ops code sex gender typ type art status land country region ort city
         stadt kasse beruf job occupation marital education group bezirk kreis stufe level
         kategorie category grund reason raucher smoker sprache language herkunft origin
         konfession religion nation race ethnicity privat priorität priority wochentag weekday
@@ -30,6 +31,7 @@ _WHOLE = {
     "datetime": "timestamp zeitstempel datetime",
     "time": "time uhrzeit",
     "year": "year jahr",
+    "postcode": "plz zip",
     "name": "name fullname",
     "first_name": "vorname firstname forename",
     "last_name": "nachname familienname lastname surname",
@@ -50,9 +52,10 @@ _ENDS = {
     "id": "nummer kennung",
     "date": "datum date tag",
     "year": "jahr",
+    "postcode": "postleitzahl plz",
     "name": "patientenname kundenname personenname",
     "categorical": """
-        geschlecht diagnose station abteilung postleitzahl leistung versicherung klasse
+        geschlecht diagnose station abteilung leistung versicherung klasse
         gruppe stand angehörigkeit land bezirk kreis kasse beruf abschluss bildung
         schlüssel form fach status grund grad stufe kategorie category raucher kehrer
         art typ
@@ -84,7 +87,7 @@ _OPEN_QUESTION = re.compile(
 _WEAK = ("", "categorical")
 """Proposals that a clearer sign outweighs."""
 
-_NO_ENDS = ("start", "chart", "part", "heart", "cart", "wart", "smart")
+_NO_ENDS = ("start", "chart", "part", "heart", "cart", "wart", "smart", "halter", "walter")
 """Ends that only look like one of `_ENDS`."""
 
 _NUMBERED = re.compile(
@@ -95,11 +98,14 @@ _NUMBERED = re.compile(
 )
 """Names of columns that number persons."""
 
+_STEPS = re.compile(r"selbst(beteiligung|behalt)|deductible")
+"""Amounts of which there are few, so that they are codes."""
+
 _RELATED = re.compile(r"\s(?:of|der|des|von|for|für|bei|at)\s")
 
 
 def proposed_kind(name: str) -> str:
-    """The kind that the name of a column suggests, as a kinds file calls it; empty if none.
+    """The kind that the name of a column suggests, as an answer calls it; empty if none.
 
     What a name is about stands last, or before "of": the date of a diagnosis is a date.
 
@@ -115,6 +121,8 @@ def proposed_kind(name: str) -> str:
     apart = re.sub(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])", " ", name).strip().lower()  # birthDate
     if _COUNT.search(apart):
         return "integer"
+    if _STEPS.search(apart):
+        return "categorical"
     if _MEASURE.search(apart) or _RATE.search(apart):
         return "number"
     words = re.findall(r"[^\W_]+", _RELATED.split(apart)[0])
@@ -136,6 +144,17 @@ def names_persons(name: str) -> bool:
     [True, True, True, False]
     """
     return proposed_kind(name) == "id" and _NUMBERED.fullmatch(name.lower()) is not None
+
+
+def names_age(name: str) -> bool:
+    """Whether a column seems to hold ages by its name.
+
+    >>> [names_age(each) for each in ("Alter Fahrer", "age", "Eintrittsalter", "Halter", "Tage")]
+    [True, True, True, False, False]
+    """
+    words = re.findall(r"[^\W_]+", name.lower())
+    ages = (each for each in words if each == "age" or each.endswith("alter"))
+    return any(_kind_of_word(each) == "integer" for each in ages)
 
 
 def _kind_of_word(word: str) -> str:

@@ -11,15 +11,22 @@ from typing import Any, NamedTuple, final
 
 from synthdp.core.errors import ParameterError
 from synthdp.core.strict_json import parse_json
+from synthdp.schema.columns.notation import MAX_WIDTH
 from synthdp.schema.kinds import IGNORE, kinds_known
 from synthdp.schema.types import GENERATED_KINDS
 
-ANSWERED_KINDS = (*(kind for kind in kinds_known() if kind != "string"), IGNORE)
-"""What a column can be called."""
+POSTCODE, USUAL_DIGITS, _BY_TWO_DIGITS = "postcode", 5, "100"
+"""A code of so many digits that it is modelled as a number, in so many bins, which are one for its
+first two digits; the others are made up.
+"""
+
+_KINDS = tuple(kind for kind in kinds_known() if kind != "string")
+ANSWERED_KINDS = (_KINDS[0], POSTCODE, *_KINDS[1:], IGNORE)
+"""What a column can be called; a postcode is an integer in a kinds file."""
 
 NUMBERS, MOMENTS = ("integer", "number", "year"), ("date", "datetime", "time")
 _ORDERED = (*NUMBERS, *MOMENTS)
-_READ = ("categorical", "boolean", *_ORDERED, "geopoint")
+_READ = ("categorical", "boolean", *_ORDERED, POSTCODE, "geopoint")
 TRUTHS = (
     "ja/nein", "Ja/Nein", "J/N", "j/n", "WAHR/FALSCH", "yes/no", "Yes/No", "Y/N", "true/false", "1/0",
 )  # fmt: skip
@@ -33,8 +40,10 @@ LOCALISED = tuple(each for each in GENERATED_KINDS if each != "id")
 
 _REQUIRED = {"never": True, "may be": False}
 """Whether values are missing, and whether one is required."""
-_SERIES, MAX_SERIES = re.compile(r"(.*?)([0-9]+)\s*(?:\.\.\.|…)\s*\1([0-9]+)"), 10_000
+_SERIES = re.compile(r"(.*?)([0-9]{1,15})\s*(?:\.\.\.|…)\s*\1([0-9]{1,15})")
+MAX_SERIES = 10_000
 """Two levels that differ by their numbers, for those and all between, and at most how many."""
+_CODES = re.compile(r"\s*([0-9]{1,15})\s*(?:\.\.\.|…)\s*([0-9]{1,15})\s*")
 _BETWEEN = re.compile(r"\S\s*(?:\.\.\.|…)\s*\S")
 """What looks like one, and would be taken for a single level without a word."""
 _SPANS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -210,10 +219,12 @@ QUESTIONS = (
         is_rare=True,
     ),
     FieldQuestion("missing", ("missingValues",), _READ, _with_empty, _listed, is_rare=True),
-    FieldQuestion("bins", ("synthdp", "bins"), _ORDERED, number_or_text, is_rare=True),
+    FieldQuestion("bins", ("synthdp", "bins"), (*_ORDERED, POSTCODE), number_or_text, is_rare=True),
     FieldQuestion("closed", ("synthdp", "derive"), _READ, ticked=False, is_rare=True),
     FieldQuestion("decimals", ("synthdp", "decimals"), ("number",), number_or_text, is_rare=True),
-    FieldQuestion("width", ("synthdp", "width"), ("integer",), number_or_text, is_rare=True),
+    FieldQuestion(
+        "width", ("synthdp", "width"), ("integer", POSTCODE), number_or_text, is_rare=True
+    ),
     FieldQuestion("bare", ("bareNumber",), ("integer", "number"), ticked=False, is_rare=True),
     FieldQuestion("resolution", ("synthdp", "resolution"), MOMENTS, choices=_SPANS, is_rare=True),
     FieldQuestion("relative_to", ("synthdp", "relative_to"), _ORDERED, is_rare=True),
@@ -232,12 +243,16 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
     {'type': 'integer', 'constraints': {'minimum': 0}, 'missingValues': ['99', '']}
     >>> kind_of_answers({"kind": "boolean", "words": "ja/nein", "required": "may be"})
     {'type': 'boolean', 'trueValues': ['ja'], 'falseValues': ['nein'], 'constraints': {'required': False}}
+    >>> kind_of_answers({"kind": "categorical", "levels": "01000 ... 99999"})
+    {'type': 'integer', 'constraints': {'minimum': 1000, 'maximum': 99999}, 'synthdp': {'width': 5}}
     """
     kind = answers.get("kind", "")
     if not kind:
         return None
     if kind not in ANSWERED_KINDS:
         raise ParameterError(f"{kind!r} is no kind of columns")
+    if codes := _codes(kind, answers):
+        return kind_of_answers({**answers, **codes, "kind": "integer"}, mark=mark)
     field: dict[str, Any] = {"type": kind}
     is_distance = bool(answers.get("relative_to")) and kind in _ORDERED
     if (words := answers.get("words")) in TRUTHS:
@@ -280,12 +295,39 @@ def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -
             text = each.shown(value)
             is_number = each.read is number_or_text
             answers[each.name] = text.replace(".", mark if is_number and kind in NUMBERS else ".")
+    codes = _all_codes(answers.get("width", ""))
+    if codes and not is_distance and answers == answers | codes and "bins" in answers:
+        usual = {"bins": _BY_TWO_DIGITS, "width": f"{USUAL_DIGITS}"}.items()
+        shown = {key: text for key, text in answers.items() if (key, text) not in usual}
+        answers = {key: shown[key] for key in shown if key not in ("minimum", "maximum")}
+        answers |= {"kind": POSTCODE}
     if "true" in answers or "false" in answers:
         pair = f"{answers.get('true')}/{answers.get('false')}"
         others = {name: text for name, text in answers.items() if name not in ("true", "false")}
         answers = others | {"words": pair} if pair in TRUTHS else answers | {"words": OWN_WORDS}
     rest = {key: value for key, value in rest.items() if value not in ({}, None)}
     return answers | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
+
+
+def _codes(kind: str, answers: Mapping[str, str]) -> dict[str, str]:
+    """The answers about a number that say the codes of a postcode, or of a series that is too long
+    for a list of levels; none for any other column.
+    """
+    if kind == POSTCODE:
+        digits = whole_number("width", answers.get("width") or f"{USUAL_DIGITS}")
+        codes = _all_codes(f"{digits}") or {"width": f"{digits}"}
+        return codes | {"bins": answers.get("bins") or _BY_TWO_DIGITS}
+    found = _CODES.fullmatch(answers.get("levels", "")) if kind == "categorical" else None
+    first, last = found.groups() if found else ("", "")
+    is_long = len(first) == len(last) and int(last or 0) - int(first or 0) >= MAX_SERIES
+    return {"minimum": first, "maximum": last, "width": f"{len(last)}"} if is_long else {}
+
+
+def _all_codes(width: str) -> dict[str, str]:
+    """The answers that say all numbers of so many digits; none if those are too many for a number."""
+    digits = int(width) if width.isdecimal() else 0
+    is_number = 0 < digits <= MAX_WIDTH
+    return {"minimum": "0", "maximum": "9" * digits, "width": width} if is_number else {}
 
 
 def declared_levels(kind: Mapping[str, Any] | str | None) -> dict[str, Any]:

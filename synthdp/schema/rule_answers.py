@@ -69,7 +69,8 @@ def rule_of_answers(
         Those that the rule is about, in their order, with their kinds.
     answers
         Of a comparison ``0.side``, ``0.times`` and so on by the place of a column, ``compared`` and
-        ``number``; of a column that decides another ``map``, or ``map.0`` by the place of a level;
+        ``number``, of which there may be several; of a column that decides another ``map``, or
+        ``map.0`` by the place of a level;
         of all others ``0.1.level``, ``0.1.levels``, ``0.1.minimum`` and ``0.1.maximum`` by the
         places of a case and a column; of a limit also ``at_least`` and ``at_most``.
     mark
@@ -163,8 +164,10 @@ def _sum(names: Sequence[str], answers: Answers, side: str, mark: str) -> str:
         if _text(answers, f"{number}.side") == side:
             times = plain_number(_text(answers, f"{number}.times"), mark).replace(",", ".")
             terms.append(f"{times} * {quoted}" if times else quoted)
-    if side == "right" and (number_added := _text(answers, "number")):
-        terms.append(plain_number(number_added, mark).replace(",", "."))
+    numbers = [each.strip() for each in answers.get("number", ()) if side == "right"]
+    if numbers[1:] and not all(numbers):
+        raise ParameterError("the comparison is not complete; give each of its numbers")
+    terms += [plain_number(each, mark).replace(",", ".") for each in numbers if each]
     return " + ".join(terms).replace(" + -", " - ")
 
 

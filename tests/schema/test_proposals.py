@@ -9,7 +9,7 @@ NAMES = {
     "year": "Baujahr|Führerschein seit (Jahr)|Year|Geburtsjahr|Monat/Jahr",
     "date": """Schadentag|Meldetag|Reguliert am|geboren_am|ErstelltAm|Geburtstag|Eingangsdatum
         |Discharge date|Todestag|Datum der Bemerkung""",
-    "categorical": """Schadenart|Fahrzeugklasse|SF-Klasse|Fahrzeugtyp|Schadenkategorie|Wochentag|PLZ
+    "categorical": """Schadenart|Fahrzeugklasse|SF-Klasse|Fahrzeugtyp|Schadenkategorie|Wochentag
         |Bundesland|Claim type|Tarifart|Weekday|Art|Comment type|Bemerkungsart""",
     "boolean": "Gutachten nötig?|Raucher?|Insured?|Diagnose bestätigt?|Datum bekannt?",
     "integer": "Alter Fahrer|Alter?|Anzahl der Bemerkungen|Liegetage",

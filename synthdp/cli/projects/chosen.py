@@ -6,6 +6,7 @@ from pathlib import Path
 
 from synthdp.cli.projects.declared import content_of, kinds_of, save_content, save_kinds
 from synthdp.cli.projects.places import (
+    DELIMITERS,
     files_in,
     names_of,
     package_of,
@@ -137,6 +138,19 @@ def likely_dialect(opened: OpenProject) -> dict[str, str]:
     mark = "." if project.dialect.get("delimiter", ",") == "," else ""
     usual = {"delimiter": ",", "encoding": encoding, "decimalChar": mark}
     return usual | dict(project.dialect)
+
+
+def clear_delimiter(shapes: Mapping[tuple[str, str], int], said: Mapping[str, str]) -> str:
+    """What a page calls the delimiter if it is the only one that divides the names, by an encoding
+    that is known; '' if either has to be looked at.
+
+    >>> clear_delimiter({("utf-8", ";"): 4, ("utf-8", ","): 1}, {"encoding": "utf-8"})
+    ';'
+    """
+    dividing = [
+        name for name, mark in DELIMITERS.items() if shapes.get((said["encoding"], mark), 0) > 1
+    ]
+    return dividing[0] if len(dividing) == 1 else ""
 
 
 def is_written(opened: OpenProject) -> bool:

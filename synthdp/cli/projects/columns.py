@@ -5,7 +5,7 @@ third column of the first table; the questions are `QUESTIONS`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
 
 from synthdp.cli.planning.column_check import ColumnCheck, checked_column
@@ -28,6 +28,7 @@ from synthdp.schema.proposals import proposed_kind
 from synthdp.schema.questions import (
     LOCALISED,
     MAX_SERIES,
+    POSTCODE,
     QUESTIONS,
     FieldQuestion,
     SeriesError,
@@ -156,10 +157,24 @@ class AskedColumn:
     said: ColumnCheck
     is_open: bool
     """Whether nothing was answered yet."""
-    is_proposed: bool
-    """Whether the answers are what its name suggests."""
     is_undecided: bool
     """Whether somebody should look at it once more."""
+
+    @property
+    def shown(self) -> list[FieldQuestion]:
+        """The questions that stand in view: neither those that few columns need, nor those of what
+        may be learnt, which of one table `open_parts` asks again where it matters.
+        """
+        return [each for each in QUESTIONS if not self._is_folded(each)]
+
+    @property
+    def folded(self) -> list[FieldQuestion]:
+        """The others."""
+        return [each for each in QUESTIONS if self._is_folded(each)]
+
+    def _is_folded(self, question: FieldQuestion) -> bool:
+        is_learnt = question.name in LEARNT and not self.table
+        return question.is_rare or (is_learnt and not self.given.get(question.name))
 
 
 @final
@@ -261,7 +276,6 @@ class ColumnAnswers:
                     given=given,
                     said=said,
                     is_open=is_open,
-                    is_proposed=bool(proposed),
                     is_undecided=bool(said.error or said.findings or not is_decided),
                 )
             )
@@ -301,4 +315,8 @@ class ColumnAnswers:
             return ColumnCheck(error=error)
         project = self.opened.project
         learns = not project.is_linked
-        return checked_column(name, kinds, dialect=project.dialect, learns_bins=learns)
+        said = checked_column(name, kinds, dialect=project.dialect, learns_bins=learns)
+        shown = answers_of_kind(kinds[name])
+        # Their bins are many, which is said of others: so many are what was chosen with the kind.
+        is_usual = shown["kind"] == POSTCODE and "bins" not in shown
+        return replace(said, findings=()) if is_usual else said

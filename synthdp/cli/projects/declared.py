@@ -144,14 +144,15 @@ def in_order(opened: OpenProject, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
 
 
 def persons_said(opened: OpenProject) -> dict[str, str]:
-    """What a project says of persons with several rows, as a form asks; nothing yet of whether they
-    have, if the name of a column (``suggested``) seems to number them and nobody has said.
+    """What a project says of persons with several rows, as a form asks; that they may have some, if
+    the name of a column seems to number them and nobody has said: all rows of each are protected
+    so, and where each has one, nothing is lost by it.
     """
     project = opened.project
     is_said = project.unit or project.walked > _PEOPLE or project.is_linked
     suggested = "" if is_said else next(filter(names_persons, project.names), "")
-    said = {"several": "yes" if project.unit else "" if suggested else "no"}
-    said |= {"suggested": suggested, "unit": project.unit or suggested}
+    unit = project.unit or suggested
+    said = {"several": "yes" if unit else "no", "unit": unit}
     return said | {"max_rows": f"{project.max_rows}", "order": project.order}
 
 
@@ -175,16 +176,14 @@ def rows_of_persons(
 def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """What a form answers of persons, as a project says it; nothing of linked tables.
 
-    Raises `ProjectError` if nobody says whether persons have several rows and the names of columns
-    leave it open, and as `rows_of_persons` does.
+    Raises as `rows_of_persons` does.
     """
     if opened.project.is_linked:
         return {}
-    several = text_said(answers, "several") or persons_said(opened)["several"]
-    if not several:
-        raise ProjectError("several", "say whether a person may have several rows")
-    if several != "yes":
+    said = persons_said(opened)
+    if (text_said(answers, "several") or said["several"]) != "yes":
         return {"unit": "", "order": "", "max_rows": 1}
+    answers = {name: [said[name]] for name in ("unit", "max_rows")} | {**answers}
     unit = text_said(answers, "unit")
     order = text_said(answers, "order")
     return rows_of_persons(opened, unit=unit, max_rows=whole_said(answers, "max_rows"), order=order)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
 from synthdp.cli.planning.expected_accuracy import Accuracy
 from synthdp.cli.planning.plan_text import describe_plan, plan_of
@@ -23,6 +23,7 @@ from synthdp.cli.projects.project import KINDS, OpenProject
 from synthdp.cli.projects.spending import left_below, spending_said
 from synthdp.core.errors import SynthdpError
 from synthdp.release.certificate.certificate import LARGE_EPSILON
+from synthdp.schema.proposals import proposed_kind
 
 NARROW, NARROW_AMOUNTS = 0.25, 0.1
 """The share of rows that a range needs to be seen, from which on bounds will be too narrow; less will
@@ -115,15 +116,53 @@ def _once(opened: OpenProject) -> Accuracy:
 
 
 def _narrow(opened: OpenProject) -> list[str]:
-    """The columns whose learnt bounds will be too narrow, and which a step can ask for."""
+    """The columns whose learnt bounds will be too narrow, and which a step can ask for. Beyond those
+    of columns in checks nothing is drawn.
+    """
     plan = plan_of(str(declared_path(opened)), **_planned(opened))
     needed = {
         each.column: (each.least_records or 0) / plan.rows
         for each in plan.questions(plan.ledger(opened.project.epsilon))
         if each.about == "bounds"
     }
+    checks = "".join(rule["check"] for rule in rules_of(opened) if "check" in rule)
+    cut = [
+        part.name
+        for part in open_parts(opened, {})
+        if "number" in (part.given["kind"], proposed_kind(part.name)) or part.name in checks
+    ]
     return [
         part.name
         for part in open_parts(opened, {})
-        if needed.get(part.name, 0) > (NARROW_AMOUNTS if part.given["kind"] == "number" else NARROW)
+        if needed.get(part.name, 0) > (NARROW_AMOUNTS if part.name in cut else NARROW)
     ]
+
+
+class Words(Protocol):
+    """The sentences of a language, by key, and numbers as it writes them."""
+
+    def __call__(self, key: str, **given: object) -> str:
+        """A sentence, with what is given in its places."""
+
+    def number(self, value: float, form: str = "%.2g") -> str:
+        """A number by a form of ``%``."""
+
+
+def budget_row(said: Mapping[str, Any], words: Words) -> list[str]:
+    """What a budget gives, in words: its epsilon, and shares."""
+    shares = [said[name] for name in ("columns", "pairs", "best_true_positives")]
+    shown = ["" if each is None else f"{words.number(100 * each)} %" for each in shares]
+    return [words.number(said["epsilon"], "%g"), *shown]
+
+
+def view_row(said: Mapping[str, Any], opened: OpenProject, words: Words) -> list[str]:
+    """What a linked table gets, in words: its share of the budget, and the noise of counts of
+    families, of which there are as many as the project says.
+    """
+    noise = said["noise_families"]
+    families = opened.project.rows
+    is_later = said["view"].startswith("later ")
+    name = words("expected.later", name=said["table"]) if is_later else said["view"]
+    share = f" ({words.number(100 * noise / families)} %)" if families else ""
+    shown = f"{words.number(100 * said['share_of_budget'], '%.0f')} %"
+    return [name, shown, f"± {words.number(noise, '%.0f')}{share}"]

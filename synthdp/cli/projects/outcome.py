@@ -1,13 +1,20 @@
 """What a run that is done says: its guarantee, its cautions, and what in its table to distrust."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from synthdp.cli.projects.columns import columns_named
+from synthdp.cli.projects.contents import Contents
 from synthdp.cli.projects.mending import MENDED_IN, doubts, subjects
 from synthdp.cli.projects.project import OpenProject
-from synthdp.cli.projects.runs import is_changed, is_hidden
+from synthdp.cli.projects.runs import (
+    dialect_of_run,
+    first_synthetic_rows,
+    is_changed,
+    is_hidden,
+    published_files,
+)
 from synthdp.cli.shared.jobs import DONE
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
 
@@ -28,6 +35,7 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
     is_private = result.get("is_private")
     cautions = result.get("cautions", ())
     names, codes = doubts(cautions)
+    names += contents_of(opened).lost()
     return {
         "result": result,
         "pair": [*map(float, numbers)],
@@ -40,6 +48,21 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
         "doubts": codes,
         "is_loose": _is_loose((result.get("quality") or {}).get("pairs")),
     }
+
+
+def first_rows_said(opened: OpenProject, words: Callable[..., str]) -> dict[str, list[list[str]]]:
+    """The first synthetic rows, by the names of the tables, below the names of columns; after those
+    of one table stands what is in all of them, in words (see `Contents.facts`).
+    """
+    facts = contents_of(opened).facts(words)
+    tables = first_synthetic_rows(opened)
+    return {name: [*rows, facts] if facts else rows for name, rows in tables.items()}
+
+
+def contents_of(opened: OpenProject) -> Contents:
+    """What was released of the table of the last run; nothing before it is done, or of linked ones."""
+    files = {} if opened.project.is_linked else published_files(opened)
+    return Contents(files, dialect_of_run(opened))
 
 
 def _is_loose(pairs: Mapping[str, float] | None) -> bool:

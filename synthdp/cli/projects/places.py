@@ -7,7 +7,7 @@ folder.
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthdp.cli.projects.project import DATABASE, FOLDER, PROJECT, TABLE, OpenProject, ProjectError
 from synthdp.cli.shared.drafts import divisions, drafted
@@ -19,6 +19,9 @@ from synthdp.data.files.formats import is_named_as_table, is_text
 from synthdp.data.tables import open_table
 from synthdp.linked.package.drafts import drafted_package, package_files
 from synthdp.schema.dialect import Dialect
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_SHOWN = 500
 """Names of a folder that the page lists."""
@@ -130,12 +133,16 @@ def first_rows(opened: OpenProject) -> list[list[str]]:
 
 def rows_of(path: Path, dialect: Dialect, *, is_headed: bool = False) -> list[list[str]]:
     """The first rows of a table as texts, below its names if it ``is_headed``."""
+    if (first := first_chunk(path, dialect)) is None:
+        return []
+    names = [list(map(str, first.columns))] if is_headed else []
+    return names + [[str(cell) for cell in row] for row in first.head(SEEN_ROWS).to_numpy()]
+
+
+def first_chunk(path: Path, dialect: Dialect) -> "pd.DataFrame | None":
+    """As many rows of a table as are read at once; None if it has none."""
     with open_table(path, dialect) as table:
-        first = next(iter(table.chunks()), None)
-        if first is None:
-            return []
-        names = [list(map(str, first.columns))] if is_headed else []
-        return names + [[str(cell) for cell in row] for row in first.head(SEEN_ROWS).to_numpy()]
+        return next(iter(table.chunks()), None)
 
 
 def store_upload(place: Path, name: str, stream: Any, *, replaces: bool = False) -> str:

@@ -1,7 +1,7 @@
 """Rules of a project, with the limits of its linked tables, and the columns that they may name."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from typing import Any, TypeAlias
 
 from synthdp.cli.projects.asked import CHOICE, ONE_OF, TICK, Asked
@@ -18,6 +18,7 @@ from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.linked.package.qualified import OTHER
 from synthdp.schema.keys import OWN
+from synthdp.schema.proposals import names_age
 from synthdp.schema.questions import is_ordered
 from synthdp.schema.rule_answers import (
     COMPARED,
@@ -37,6 +38,13 @@ _BELOW_SIDES = [
     Asked("number", "number"),
 ]
 
+_NEVER_EARLIER = [
+    ("rule", "check"),
+    ("0.side", "left"),
+    ("1.side", "left"),
+    ("compared", ">="),
+]
+
 _BOUNDS = [Asked("at_least", "at_least"), Asked("at_most", "at_most")]
 
 
@@ -51,8 +59,8 @@ def asked_of_rule(
 ) -> dict[str, Any] | None:
     """What is asked of a rule of a form about columns; None if either is not known yet.
 
-    ``cases`` are what the rule lists, each of parts: a column, or '', with what is asked of it. The
-    places of columns whose kinds are ``open`` are named besides.
+    ``cases`` are what the rule lists, each of parts: a column, or '', with what is asked of it. What
+    is to be answered of columns whose kinds are ``open`` is named besides.
     """
     columns = _known(opened, names)
     if form not in FORMS or not columns:
@@ -61,11 +69,12 @@ def asked_of_rule(
     open_ = []
     if form != "check":
         open_ = [name for name, kind in columns.items() if asked_of_column(kind)["is_open"]]
+    fields = {name: "minimum" if is_ordered(columns[name]) else "levels" for name in open_}
     cases = _cases(form, columns, min(max(n_cases, 1), MOST_CASES) if form == "allow" else 1)
     return {
         "form": form,
         "names": list(columns),
-        "open": {name: places[name.removeprefix(OTHER)] for name in open_},
+        "open": {name: f"{places[name.removeprefix(OTHER)]}.{fields[name]}" for name in open_},
         "cases": [
             [(name, [_with_answers(each, answers) for each in asked]) for name, asked in case]
             for case in cases
@@ -241,7 +250,7 @@ def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
     for table, kinds in kinds_of(opened).items():
         fields = {name: kind for name, kind in kinds.items() if isinstance(kind, Mapping)}
         measured = {name: relative_to(kind) for name, kind in fields.items()}
-        types = {name: fields[name]["type"] if name in fields else kinds[name] for name in kinds}
+        types = {name: _type(kind) for name, kind in kinds.items()}
         for moment in ("date", "datetime"):
             for pair in pairwise(name for name, type_ in types.items() if type_ == moment):
                 for listed, (lower, upper) in zip((ways, turned), permutations(pair), strict=True):
@@ -251,6 +260,29 @@ def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
     said = {"0.side": ["left"], "1.side": ["right"], "compared": ["<="]}
     rules = {way: rule_of_answers("check", dict.fromkeys(way), said) for way in ways + turned}
     return {way: rule for way, rule in rules.items() if {*way} not in ruled}
+
+
+def years_of_ages(opened: OpenProject) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """The columns of ages beside those of years, of which no rule says anything together: without
+    one, rows hold years before somebody was born.
+
+    Besides stands what `rule_said` is answered, but for two numbers: the least age, and the year of
+    the ages. Age and year are no less than both together.
+    """
+    named = [str(rule) for rule in rules_of(opened)]
+    found = list[tuple[str, str]]()
+    for table, kinds in kinds_of(opened).items():
+        ages = [name for name, kind in kinds.items() if is_ordered(kind) and names_age(name)]
+        years = [name for name, kind in kinds.items() if _type(kind) == "year"]
+        found += [
+            (f"{table}.{age}", f"{table}.{year}") if table else (age, year)
+            for age, year in product(ages[:1], years)
+        ]
+    return [
+        (*pair, [*_NEVER_EARLIER, *(("column", name) for name in pair)])
+        for pair in found
+        if not any(all(name in rule for name in pair) for rule in named)
+    ]
 
 
 def relatives(opened: OpenProject) -> list[tuple[str, str, str, str]]:
@@ -263,3 +295,7 @@ def relatives(opened: OpenProject) -> list[tuple[str, str, str, str]]:
         for name, kind in kinds.items()
         if isinstance(kind, Mapping) and (lower := relative_to(kind))
     ]
+
+
+def _type(kind: Kind) -> Any:
+    return kind["type"] if isinstance(kind, Mapping) else kind

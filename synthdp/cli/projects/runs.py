@@ -124,13 +124,16 @@ def published_file(opened: OpenProject, name: str) -> Path:
 
 def first_synthetic_rows(opened: OpenProject) -> dict[str, list[list[str]]]:
     """The first synthetic rows of a release, by the names of its tables, below those of columns."""
-    dialect = Dialect.from_properties(
-        _kinds_of_run(opened).get("dialect") or opened.project.dialect
-    )
+    dialect = dialect_of_run(opened)
     tables = {
         name: each for name, each in published_files(opened).items() if is_named_as_table(each)
     }
     return {name: rows_of(path, dialect, is_headed=True) for name, path in tables.items()}
+
+
+def dialect_of_run(opened: OpenProject) -> Dialect:
+    """How the tables of the last run are written."""
+    return Dialect.from_properties(_kinds_of_run(opened).get("dialect") or opened.project.dialect)
 
 
 def shell_text(opened: OpenProject) -> str:

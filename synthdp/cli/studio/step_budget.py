@@ -1,12 +1,11 @@
 """Step 4: how much is to be spent, what may be expected of it, and what it means for one person."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from synthdp.cli.projects.columns import open_parts, places_of, save_parts
 from synthdp.cli.projects.commands import budget_in, budgets_in
-from synthdp.cli.projects.expected import expected, with_answers
+from synthdp.cli.projects.expected import budget_row, expected, view_row, with_answers
 from synthdp.cli.projects.project import ProjectError
 from synthdp.cli.projects.runs import protected
 from synthdp.cli.projects.spending import (
@@ -35,33 +34,12 @@ def expected_view(visit: Visit) -> dict[str, Any]:
     """What is to be expected of the numbers that are typed or were saved."""
     opened, kinds, error = with_answers(visit.opened, visit.answers)
     said = expected(opened, kinds)
-    rows = opened.project.rows
     said |= {"delta": opened.project.delta, "places": places_of(visit.opened)}
-    said |= {"views": [_view_row(visit, each, rows) for each in said["views"]]}
+    said |= {"views": [view_row(each, opened, visit.texts) for each in said["views"]]}
     plan = said["plan"] or {"budgets": ()}
-    said |= {"budgets_of_plan": [_budget_row(visit, each) for each in plan["budgets"]]}
+    said |= {"budgets_of_plan": [budget_row(each, visit.texts) for each in plan["budgets"]]}
     said |= {"lacks": error if isinstance(error, ProjectError) else None}
     return said | ({"why_not": str(error)} if error and not said["lacks"] else {})
-
-
-def _budget_row(visit: Visit, said: Mapping[str, Any]) -> list[str]:
-    """What a budget gives: its epsilon, and shares."""
-    number = visit.texts.number
-    names = ("columns", "pairs", "best_true_positives")
-    shares = [said[name] for name in names]
-    shown = ["" if each is None else f"{number(100 * each)} %" for each in shares]
-    return [number(said["epsilon"], "%g"), *shown]
-
-
-def _view_row(visit: Visit, said: Mapping[str, Any], families: int) -> list[str]:
-    """What a linked table gets: its share of the budget, and the noise of counts of families."""
-    number = visit.texts.number
-    noise = said["noise_families"]
-    is_later = said["view"].startswith("later ")
-    name = visit.texts("expected.later", name=said["table"]) if is_later else said["view"]
-    share = f" ({number(100 * noise / families)} %)" if families else ""
-    shown = f"{number(100 * said['share_of_budget'], '%.0f')} %"
-    return [name, shown, f"± {number(noise, '%.0f')}{share}"]
 
 
 def save_budget(visit: Visit) -> str:

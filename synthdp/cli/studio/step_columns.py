@@ -7,7 +7,7 @@ from synthdp.cli.projects.declared import check, checked, fixed_columns, missing
 from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import ParameterError
 from synthdp.schema.code_books import code_book, with_levels_of_tables
-from synthdp.schema.questions import ANSWERED_KINDS, QUESTIONS
+from synthdp.schema.questions import ANSWERED_KINDS
 
 
 def columns_view(visit: Visit) -> dict[str, Any]:
@@ -18,7 +18,6 @@ def columns_view(visit: Visit) -> dict[str, Any]:
     return {
         "columns": asked,
         "kinds": ANSWERED_KINDS,
-        "questions": QUESTIONS,
         "missing": visit.text("missing") or ", ".join(missing_words(visit.opened)),
         "problem": problem,
         "findings": [each for each in facts.get("findings", ()) if not each.get("columns")],

@@ -36,7 +36,6 @@ def people_view(visit: Visit) -> dict[str, Any]:
     with suppress(SynthdpError):
         content = _typed(visit)
     tables = content.get("resources", ())
-    words = visit.texts.words("rule")
     columns = rules.columns_of(visit.opened)
     n_cases = visit.whole("cases", usual=2)
     about = [("rule", visit.text("rule")), *(("column", name) for name in visit.texts_of("column"))]
@@ -48,12 +47,13 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "others": [each for each in columns if each.startswith(OTHER)],
         "forms": FORMS if tables else FORMS[:-1],
         "rules": [
-            (rule_text(rule, words), rules.distance_of(visit.opened, rule))
+            (rule_text(rule, visit.texts.words("rule")), rules.distance_of(visit.opened, rule))
             for _, rule in rules.all_rules(visit.opened)
         ],
         "apart": apart,
         "n_turned": sum(places.index(one) > places.index(other) for one, other in apart),
         "relatives": rules.relatives(visit.opened),
+        "ages": rules.years_of_ages(visit.opened),
         "builder": rules.asked_of_rule(
             visit.opened, visit.text("rule"), _columns(visit), visit.answers, n_cases=n_cases
         ),

@@ -9,7 +9,7 @@ from synthdp.cli.projects import runs
 from synthdp.cli.projects.columns import columns_named
 from synthdp.cli.projects.commands import budget_in, report_words
 from synthdp.cli.projects.mending import MENDED_IN, quoted
-from synthdp.cli.projects.outcome import outcome
+from synthdp.cli.projects.outcome import first_rows_said, outcome
 from synthdp.cli.projects.project import DATABASE, PRIVATE, PUBLISH
 from synthdp.cli.shared.jobs import DONE, FAILED, NEW, PAUSED, RUNNING, Job
 from synthdp.cli.studio.visit import Visit
@@ -73,7 +73,7 @@ def look_view(visit: Visit) -> dict[str, Any]:
     return {
         "ended": visit.opened.ended,
         "release": visit.project.run,
-        "tables": runs.first_synthetic_rows(visit.opened) if tab == PUBLISH else {},
+        "tables": first_rows_said(visit.opened, visit.texts) if tab == PUBLISH else {},
         "tab": tab,
         "has_page": has_page,
         "is_being_made": job.state == RUNNING and not has_page,

@@ -4,6 +4,7 @@ from typing import Any
 
 from synthdp.cli.projects.chosen import (
     MARKS,
+    clear_delimiter,
     dialect_of,
     is_written,
     kind_of_choice,
@@ -41,6 +42,7 @@ def table_view(visit: Visit) -> dict[str, Any]:
     typed = zip(("delimiter", "encoding", "decimalChar"), sent, strict=True)
     view["said"] = likely_dialect(visit.opened) | {key: each for key, each in typed if each}
     view |= {"shapes": shapes(visit.opened) if is_text_here else {}}
+    view |= {"clear": clear_delimiter(view["shapes"], view["said"])}
     view["tables"] = {table: names for table, names in kinds_of(visit.opened).items() if names}
     view |= {"can_look": is_here and project.kind in (TABLE, FOLDER)}
     if is_here and project.table:
@@ -74,8 +76,7 @@ def _upload(visit: Visit) -> str:
     if given is None or isinstance(given, str) or not given.filename:
         raise visit.refusal("file")
     name = visit.text("as") or given.filename
-    replaces = bool(visit.text("replace"))
-    name = store_upload(visit.studio.place, name, given.file, replaces=replaces)
+    name = store_upload(visit.studio.place, name, given.file, replaces=bool(visit.text("replace")))
     return _take(visit, kind=TABLE, table=name)
 
 
