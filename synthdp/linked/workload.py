@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
 from synthdp.linked.package.view import LinkedView
@@ -9,6 +10,17 @@ from synthdp.linked.package.view import LinkedView
 PLACE_WEIGHT = 8.0
 """Weight of a column that is drawn beside how many rows the parent has, or which of them this is: rows
 weigh one part of so many, so all that is said of rows would be off by what is not known of that.
+"""
+
+ORDER_WEIGHT = 3.0
+"""How much more such a pair with the column of order weighs: a chain is drawn along it, so that all
+columns of later rows are off where it has run ahead.
+"""
+
+OWN_WEIGHT = 4.0
+"""Weight of a pair of the table's own columns: beside pairs with ancestors and siblings, of which there
+are several times as many, they would have less than if the table stood alone. With both weights own
+pairs of flights and patients had 3 to 10 % less error at epsilon 3 and 10, and no statistic more.
 """
 
 NUMBER_SHARE = 0.5
@@ -34,11 +46,8 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
     fitting = [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]
     n_triples = max(sum(len(clique) == 3 for clique in fitting), 1)
     n_pairs = len(fitting) - sum(len(clique) == 3 for clique in fitting)
-    places = {*view.steps, *([view.position] if view.position else [])}
     weights = [
-        (PLACE_WEIGHT if places.intersection(clique) else 1.0)
-        if len(clique) == 2
-        else n_pairs / n_triples
+        _pair_weight(view, clique) if len(clique) == 2 else n_pairs / n_triples
         for clique in fitting
     ]
     numbers = [(name,) for name in view.counts]
@@ -48,3 +57,11 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
         if fitting
         else Workload.from_cliques(domain, [(name,) for name in view.drawn])
     )
+
+
+def _pair_weight(view: LinkedView, pair: Clique) -> float:
+    """How much a pair matters beside one with an ancestor or a sibling."""
+    if {*view.steps, view.position}.intersection(pair):
+        is_ordered = view.table.order is not None and f"{view.name}.{view.table.order}" in pair
+        return PLACE_WEIGHT * (ORDER_WEIGHT if is_ordered else 1.0)
+    return OWN_WEIGHT if {*view.table.attributes}.issuperset(pair) else 1.0

@@ -221,6 +221,28 @@ def test_a_column_beside_numbers_and_places_matters_more():
     alike = weights[("homes.kind", "people.value")]
     assert weights[("number of people", "people.value")] == 8 * alike
     assert weights[("place among people", "people.value")] == 8 * alike
+    for beside in ("number of people", "place among people"):
+        assert weights[(beside, "people.step")] == 3 * weights[(beside, "people.value")]
+
+
+@pytest.mark.parametrize("label", ["homes", "people", "later people"])
+def test_pairs_of_a_tables_own_columns_matter_more(label):
+    """Beside all pairs with what is above and beside a row they would be starved."""
+    content = package()
+    field = {**content["resources"][0]["schema"]["fields"][1], "name": "state"}
+    content["resources"][0]["schema"]["fields"].append(field)
+    view = views_of(Package.from_dict(content))[label]
+    own = view.table.attributes[-2:]
+    weights = workload_of(view, view.schema.domain).weights
+    others = {
+        clique: weight
+        for clique, weight in weights.items()
+        if len(clique) == 2
+        and not {*clique} <= {*view.table.attributes}
+        and not {*view.steps, view.position}.intersection(clique)
+    }
+    assert others
+    assert {weights[own] / weight for weight in others.values()} == {4.0}
 
 
 def test_numbers_of_children_matter_by_themselves():
