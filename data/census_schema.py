@@ -24,6 +24,12 @@ def number(name, kind, title, description, edges, *, required=False, decimals=No
     return field
 
 
+def top_coded(name, title, what, edges, most):
+    """Describe a column of whole numbers whose largest stands for all above it."""
+    description = f"{what}; {most} stands for {most} or more."
+    return number(name, "integer", title, description, edges, required=True)
+
+
 def place_fields(towns):
     """Describe the three columns that say where somebody lives."""
     names = ", ".join(f"{code} {name}" for code, name, *_ in t.DISTRICTS)
@@ -59,23 +65,15 @@ def person_fields():
     """Describe the columns about the person and the household."""
     yes_no = {"trueValues": [t.YES], "falseValues": [t.NO], "constraints": {"required": False}}
     return [
-        number(
+        top_coded(
             "household_size",
-            "integer",
             "Household size",
-            f"People in the household; {t.MAX_HOUSEHOLD} stands for {t.MAX_HOUSEHOLD} or more.",
+            "People in the household",
             t.HOUSEHOLD_EDGES,
-            required=True,
+            t.MAX_HOUSEHOLD,
         ),
         category("sex", "Sex", "As in the register.", t.SEXES),
-        number(
-            "age",
-            "integer",
-            "Age",
-            f"Completed years on {t.CENSUS_DAY}; {t.MAX_AGE} stands for {t.MAX_AGE} or more.",
-            t.AGE_EDGES,
-            required=True,
-        ),
+        top_coded("age", "Age", f"Completed years on {t.CENSUS_DAY}", t.AGE_EDGES, t.MAX_AGE),
         category("marital", "Marital state", "People may marry at 18.", t.MARITAL_STATES),
         {
             "name": "born_abroad",

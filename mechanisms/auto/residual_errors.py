@@ -10,6 +10,7 @@ from math import sqrt
 from synthdp.core.cliques import Clique
 from synthdp.mechanisms.auto.dependence import squared_strengths
 from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
+from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
 
 _MIN_OWN = 1e-3
 """Least squared error of the residual of a clique, as a share of the clique's squared error: an
@@ -19,6 +20,34 @@ _MIN_WIDER = 1e-2
 """Share of a wider marginal's squared error below which its own residual is left out of the plan:
 its pairs explain the rest, and most triples are such.
 """
+
+
+def column_errors(
+    variances: Mapping[Clique, float], resolutions: Resolutions, *, total: float
+) -> dict[ResolvedClique, float]:
+    """Squared errors of measured columns, by part; none is more than all records.
+
+    Parameters
+    ----------
+    variances
+        Of the count of a level, by column.
+    resolutions
+        What the parts are.
+    total
+        Number of records.
+    """
+    errors: dict[ResolvedClique, float] = {}
+    for clique, variance in variances.items():
+        n_cells = resolutions.cells(clique, len(resolutions) - 1)
+        square = L1_OF_NOISE**2 * n_cells * variance
+        by_resolution = (
+            # Noise of a column with many levels and few records can be more than all records; the
+            # model, which has no negative counts, errs by less.
+            min(square * resolutions.dimensions(clique, resolution), total**2)
+            for resolution in resolutions.of(clique)
+        )
+        errors |= resolutions.split(clique, by_resolution)
+    return errors
 
 
 def first_errors(

@@ -23,9 +23,13 @@ from synthdp.mechanisms.auto.candidates import Candidates, weakest_pair
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
 from synthdp.mechanisms.auto.findings import Findings
 from synthdp.mechanisms.auto.named_marginals import Floor
-from synthdp.mechanisms.auto.residual_errors import expected_parts, first_errors, later_errors
+from synthdp.mechanisms.auto.residual_errors import (
+    column_errors,
+    expected_parts,
+    first_errors,
+    later_errors,
+)
 from synthdp.mechanisms.auto.resolutions import Groups, Resolutions, ResolvedClique
-from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
 from synthdp.mechanisms.shared.noisy_errors import error_stddev, independent_counts, release_errors
 from synthdp.privacy.private_table import PrivateTable
 
@@ -283,30 +287,16 @@ class Survey:
     def column_errors(
         self, variances: Mapping[Clique, float] | None = None
     ) -> dict[ResolvedClique, float]:
-        """Squared errors of the columns, by the variance of a level's count; none is more than all
-        records.
+        """Squared errors of the columns, see `residual_errors.column_errors`.
 
         Parameters
         ----------
         variances
-            By column; by default those of the measurements.
+            Of the count of a level, by column; by default those of the measurements.
         """
-        resolutions = self.resolutions
-        total = self._total
         if variances is None:
             variances = {m.clique: float(m.variance.mean()) for m in self._table.released}
-        errors: dict[ResolvedClique, float] = {}
-        for clique, variance in variances.items():
-            n_cells = resolutions.cells(clique, len(resolutions) - 1)
-            square = L1_OF_NOISE**2 * n_cells * variance
-            by_resolution = (
-                # Noise of a column with many levels and few records can be more than all records;
-                # the model, which has no negative counts, errs by less.
-                min(square * resolutions.dimensions(clique, resolution), total**2)
-                for resolution in resolutions.of(clique)
-            )
-            errors |= resolutions.split(clique, by_resolution)
-        return errors
+        return column_errors(variances, self.resolutions, total=self._total)
 
 
 def first_score_rho(

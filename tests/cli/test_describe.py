@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from helpers.cli_runs import assert_one_line, invoke
 from helpers.failing_runs import failing
+from helpers.fields import derived
 from helpers.homes import home
 from helpers.stated import release_of
 
@@ -144,11 +145,7 @@ def test_an_open_schema_says_what_is_declared_and_what_will_be_learnt(place):
     bounds = {"minimum": 0, "maximum": 120, "required": True}
     months = {"derive": ["bounds"], "resolution": "month", "parts": ["month"]}
     fields = [
-        {
-            "name": "town",
-            "type": "string",
-            "synthdp": {"derive": True, "max_levels": 90, "other": "elsewhere"},
-        },
+        derived("town", "string", max_levels=90, other="elsewhere"),
         {
             "name": "sex",
             "type": "string",
@@ -161,7 +158,7 @@ def test_an_open_schema_says_what_is_declared_and_what_will_be_learnt(place):
             "constraints": bounds,
             "synthdp": {"derive": ["bins"], "bins": 20},
         },
-        {"name": "pay", "type": "number", "synthdp": {"derive": True, "binning": "equal-width"}},
+        derived("pay", "number", binning="equal-width"),
         {
             "name": "rate",
             "type": "number",

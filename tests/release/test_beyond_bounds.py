@@ -5,6 +5,7 @@ the bounds.
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.fields import ranged
 
 import synthdp
 from synthdp.data import opened, rows_of
@@ -14,24 +15,9 @@ N_ROWS = 6_000
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 SCHEMA = {
     "fields": [
-        {
-            "name": "age",
-            "type": "integer",
-            "constraints": {"minimum": 0, "maximum": 69},
-            "synthdp": {"bins": 7},
-        },
-        {
-            "name": "seen",
-            "type": "date",
-            "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
-            "synthdp": {"bins": 4},
-        },
-        {
-            "name": "price",
-            "type": "number",
-            "constraints": {"minimum": 0, "maximum": 10},
-            "synthdp": {"bins": 5},
-        },
+        ranged("age", 0, 69, bins=7),
+        ranged("seen", "2020-01-01", "2020-12-31", kind="date", bins=4),
+        ranged("price", 0, 10, kind="number", bins=5),
         {"name": "sex", "type": "string", "constraints": {"enum": ["f", "m"]}},
     ]
 }

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.failing_runs import failing, full
+from helpers.fields import ranged
 from helpers.non_interference import Seen, covering, differences, of_call, of_command_line, replayed
 from helpers.odd_values import Hostile
 
@@ -50,18 +51,8 @@ DECLARED = {
             "constraints": {"enum": ["A", "B"]},
             "synthdp": {"other": "rest"},
         },
-        {
-            "name": "day",
-            "type": "date",
-            "constraints": {"minimum": "2020-01-01", "maximum": "2020-12-31"},
-            "synthdp": {"bins": 32},
-        },
-        {
-            "name": "pay",
-            "type": "number",
-            "constraints": {"minimum": 0, "maximum": 9},
-            "synthdp": {"bins": 3},
-        },
+        ranged("day", "2020-01-01", "2020-12-31", kind="date", bins=32),
+        ranged("pay", 0, 9, kind="number", bins=3),
     ]
 }
 LEARNT = {"turn": "integer", "town": "categorical", "day": "date", "pay": "number"}

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.fields import derived
 
 from synthdp.core import DataFileError, Domain, Grid, SchemaError
 from synthdp.schema import (
@@ -265,16 +266,8 @@ def test_contradictions_are_refused_in_one_line(case):
 
 def test_settings_are_read_and_written_out():
     fields = [
-        {
-            "name": "job",
-            "type": "string",
-            "synthdp": {"derive": True, "max_levels": 9, "other": "else"},
-        },
-        {
-            "name": "pay",
-            "type": "number",
-            "synthdp": {"derive": ["bounds", "bins"], "binning": "privtree", "bins": 8},
-        },
+        derived("job", "string", max_levels=9, other="else"),
+        derived("pay", "number", ["bounds", "bins"], binning="privtree", bins=8),
         {"name": "born", "type": "date", "format": "%d/%m/%Y", "missingValues": ["?"]}
         | {"synthdp": {"derive": ["bounds"], "resolution": "month", "bins": 7}},
         AGE,

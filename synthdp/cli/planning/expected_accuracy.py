@@ -20,9 +20,9 @@ from synthdp.core.workload import MAX_DEFAULT_CELLS, MIN_USE, Workload
 from synthdp.mechanisms.auto.auto import Auto
 from synthdp.mechanisms.auto.batch_plan import BatchPlan
 from synthdp.mechanisms.auto.expected_loss import ExpectedLoss
-from synthdp.mechanisms.auto.residual_errors import expected_parts
+from synthdp.mechanisms.auto.residual_errors import column_errors, expected_parts
 from synthdp.mechanisms.auto.resolutions import Resolutions, ResolvedClique
-from synthdp.mechanisms.shared.allocation import L1_OF_NOISE, measurement_shares
+from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.mechanisms.shared.noisy_errors import error_stddev
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.schema.open_schema import OpenSchema
@@ -139,18 +139,12 @@ def _errors_of_columns(
 ) -> dict[ResolvedClique, float]:
     """Squared errors of the parts of columns that were measured, as `Survey` has them."""
     uses = Workload.default(domain).relative_weights((name,) for name in domain.attributes)
-    errors = dict[ResolvedClique, float]()
-    for clique, share in measurement_shares(domain, uses).items():
-        if clique[0] not in resolutions.sizes[-1]:
-            continue
-        variance = float(unit.sigma_squared(rho * share))
-        square = L1_OF_NOISE**2 * resolutions.cells(clique, len(resolutions) - 1) * variance
-        shown = (
-            min(square * resolutions.dimensions(clique, n), float(rows) ** 2)
-            for n in resolutions.of(clique)
-        )
-        errors |= resolutions.split(clique, shown)
-    return errors
+    variances = {
+        clique: float(unit.sigma_squared(rho * share))
+        for clique, share in measurement_shares(domain, uses).items()
+        if clique[0] in resolutions.sizes[-1]
+    }
+    return column_errors(variances, resolutions, total=float(rows))
 
 
 def _left(
