@@ -117,8 +117,8 @@ class Auto(Mechanism):
             "heavy_share",
         )
         check_counts(self, "max_candidates", "max_cells")
-        looks = self.joint_share + self.heavy_share
-        if not self.one_way_share + 2 * self.score_share + looks < 1:
+        extra = self.joint_share + self.heavy_share
+        if not self.one_way_share + 2 * self.score_share + extra < 1:
             raise ParameterError(
                 "auto: one_way_share, two score_shares, joint_share and heavy_share leave nothing; "
                 "their sum must be below 1"
@@ -232,8 +232,8 @@ class _Run:
         self._budget = table.ledger.remaining
         self.score_rho = self.part_of_budget(mechanism.score_share)
         """What the second scores cost, and the first ones at least."""
-        looks = mechanism.joint_share, mechanism.heavy_share
-        self.reserved = self.score_rho + sum(map(self.part_of_budget, looks))
+        extra = mechanism.joint_share, mechanism.heavy_share
+        self.reserved = self.score_rho + sum(map(self.part_of_budget, extra))
         """What is kept back from the first scores and from named marginals for what follows."""
         # What an engine knows of columns anyway need not be measured, neither now nor by a batch:
         # of linked tables most columns of a view are those of rows that were drawn before. What it

@@ -13,18 +13,18 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
 from synthdp.learning.learner import LearntColumn
-from synthdp.learning.look import LOOK, LOOK_SHARE
+from synthdp.learning.reading_check import CHECK, CHECK_SHARE
 from synthdp.linked.ancestor_marginals import AncestorMarginals
 from synthdp.linked.completable import check_completable
 from synthdp.linked.informed import InformedEngine
 from synthdp.linked.linked_certificate import domain_facts, linked_certificate, without_rows
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows
-from synthdp.linked.look import Look, read_when_learnt
 from synthdp.linked.package.matching import check_matching
 from synthdp.linked.package.opened import learnt_parts
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView, views_of
+from synthdp.linked.reading_check import ReadingCheck, read_when_learnt
 from synthdp.linked.refitted_view import refitted_view, root_with_numbers_below
 from synthdp.linked.workload import workload_of
 from synthdp.privacy.ledger import PrivacyLedger
@@ -41,8 +41,8 @@ from synthdp.release.on_demand import (
     LEARNING_NEEDS,
     STOP,
 )
-from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import LOST, KeptRun, UnkeptRun
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.release import Release
 from synthdp.release.run_settings import RunSettings
@@ -133,9 +133,9 @@ class LinkedRelease:
         self._divide(self._ledger.budget - self._domain_rho)
 
     def _divide(self, budget: Fraction) -> None:
-        """Give each view its part of a budget, of which a little is kept for a look at all of them."""
+        """Give each view its part of a budget, of which a little is kept for a check of all of them."""
         views = self._views.drawn
-        budget -= self._look_rho
+        budget -= self._check_rho
         shares = shares_of(views)
         self._parts = {
             label: self._ledger.part(budget * shares[label], max_rows=view.grid)
@@ -176,11 +176,11 @@ class LinkedRelease:
         return self._ledger.budget * Fraction(self._settings.domain_share)
 
     @property
-    def _look_rho(self) -> Fraction:
-        """What a look at single columns and links may spend."""
+    def _check_rho(self) -> Fraction:
+        """What a check of single columns and links may spend."""
         views = self._views.drawn.values()
-        is_wanted = any(Look(view, self._read_names).n_questions for view in views)
-        return self._ledger.budget * LOOK_SHARE if is_wanted else Fraction(0)
+        is_wanted = any(ReadingCheck(view, self._read_names).n_questions for view in views)
+        return self._ledger.budget * CHECK_SHARE if is_wanted else Fraction(0)
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -210,11 +210,11 @@ class LinkedRelease:
         return self._kept
 
     @contextmanager
-    def kept(self, keeping: Keeping) -> Iterator[Self]:
+    def kept(self, persistence: Persistence) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget before the first question, as
         `Release.kept` does; one for all tables.
         """
-        if keeping.journal is None:
+        if persistence.journal is None:
             yield self
             return
         schemas = {
@@ -227,7 +227,7 @@ class LinkedRelease:
         if self._declared.is_open:
             others["domain_share"] = self._settings.domain_share
         with JOURNALED_RUN.load()(
-            keeping,
+            persistence,
             ledger=self._ledger,
             mechanism=self._settings.mechanism,
             engine=self._settings.engine,
@@ -309,7 +309,7 @@ class LinkedRelease:
         *,
         report: Report = silent,
         rescue: Callable[[LinkedSynthesis | LearntDomain], object] | None = None,
-        witnesses: Mapping[str, Observer] = MappingProxyType({}),
+        observers: Mapping[str, Observer] = MappingProxyType({}),
     ) -> LinkedSynthesis:
         """Read the tables, and spend the budget on one view after the other.
 
@@ -320,7 +320,7 @@ class LinkedRelease:
             see `synthdp.linked.linking.linked_rows.LinkedRows`.
         report, rescue
             As in `synthesize`.
-        witnesses
+        observers
             For some views, and for `LEARNING`, who sees each question and its answer; for audits.
 
         Raises
@@ -339,9 +339,9 @@ class LinkedRelease:
             return lambda part: parts.update({label: part} if isinstance(part, Synthesis) else {})
 
         try:
-            counted = self._counted(rows, report, witnesses.get(LEARNING))
+            counted = self._counted(rows, report, observers.get(LEARNING))
             views = self._views.drawn
-            self._look(counted, witnesses)
+            self._check_reading(counted, observers)
             ancestors = AncestorMarginals(views, self._kept.entropy)
             for label, view in views.items():
                 self._kept.note({"view": label})
@@ -352,7 +352,7 @@ class LinkedRelease:
                     counted.pop(label),  # let go of, as soon as it is asked for no more
                     report=_named(report, label),
                     rescue=saving(label),
-                    observer=witnesses.get(label),
+                    observer=observers.get(label),
                 )
                 if view.position is not None:  # of a chain, the rows before are known only now
                     ancestors.add(label, parts[label])
@@ -446,24 +446,26 @@ class LinkedRelease:
         self._divide(self._ledger.remaining)
         self._kept.note({"views": self._stated_views()})
 
-    def _look(self, counted: Mapping[str, CountSource], witnesses: Mapping[str, Observer]) -> None:
+    def _check_reading(
+        self, counted: Mapping[str, CountSource], observers: Mapping[str, Observer]
+    ) -> None:
         """Stop if nothing of a declared column can be read, or no key matches: views are measured one
         after the other, and what one of the last tells comes when nearly all is spent.
         """
-        looks = {
-            label: Look(view, self._read_names, counted[label].domain)
+        checks = {
+            label: ReadingCheck(view, self._read_names, counted[label].domain)
             for label, view in self._views.drawn.items()
         }
-        n_questions = sum(each.n_questions for each in looks.values())
+        n_questions = sum(each.n_questions for each in checks.values())
         if not n_questions:
             return
-        self._kept.note({LOOK: n_questions})
+        self._kept.note({CHECK: n_questions})
         problems: list[str] = []
-        for label, look in looks.items():
-            if look.n_questions:
+        for label, check in checks.items():
+            if check.n_questions:
                 # The same for each question, whichever view it is about.
-                rho = self._look_rho * Fraction(look.n_questions, n_questions)
-                ledger = self._ledger.part(rho, max_rows=look.view.grid)
+                rho = self._check_rho * Fraction(check.n_questions, n_questions)
+                ledger = self._ledger.part(rho, max_rows=check.view.grid)
                 table = PrivateTable(
                     counted[label],
                     ledger,
@@ -471,8 +473,10 @@ class LinkedRelease:
                     memory=self._kept.memory,
                 )
                 with closing(table):
-                    problems += look.problems(
-                        witnesses[label].table(table, look.counted) if label in witnesses else table
+                    problems += check.problems(
+                        observers[label].table(table, check.counted)
+                        if label in observers
+                        else table
                     )
         if problems and not self._settings.anyway:
             raise STOP.load()(

@@ -12,7 +12,7 @@ from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows, LinkedTableReader
 from synthdp.linked.package_tables import Opened, Tables, in_zones_of, opened_tables, package_of
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
 from synthdp.schema.declared import Declared
@@ -22,7 +22,7 @@ def release_package(
     data: Tables | str | PathLike[str],
     declared: Declared,
     settings: RunSettings,
-    keeping: Keeping,
+    persistence: Persistence,
     *,
     report: Report,
     rescue: Callable[[LinkedSynthesis | LearntDomain], object] | None,
@@ -42,7 +42,7 @@ def release_package(
     with ExitStack() as stack:
         opened = opened_tables(described, tables, folder, stack)
         run = LinkedRelease(package=in_zones_of(described, opened), settings=settings)
-        with run.kept(keeping):
+        with run.kept(persistence):
             synthesis = run.of(lambda: read_sources(run, opened), report=report, rescue=rescue)
     return finished(synthesis, run.run.replay)
 

@@ -53,13 +53,13 @@ from synthdp.release.persistence.chained_file import ChainedFile as ChainedFile
 from synthdp.release.persistence.described import digest_of as digest_of
 from synthdp.release.persistence.journal import Journal as Journal
 from synthdp.release.persistence.journaled_run import JournaledRun as JournaledRun
-from synthdp.release.persistence.keeping import Keeping as Keeping
 from synthdp.release.persistence.kept_answers import KeptAnswers as KeptAnswers
 from synthdp.release.persistence.kept_events import EVENTS as EVENTS
 from synthdp.release.persistence.kept_events import event_in as event_in
 from synthdp.release.persistence.kept_events import event_to_dict as event_to_dict
 from synthdp.release.persistence.kept_run import KeptRun as KeptRun
 from synthdp.release.persistence.locks import open_locked as open_locked
+from synthdp.release.persistence.persistence import Persistence as Persistence
 from synthdp.release.persistence.run_identity import RunIdentity as RunIdentity
 from synthdp.release.prediction_quality import Predictor as Predictor
 from synthdp.release.prediction_quality import area as area

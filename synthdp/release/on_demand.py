@@ -91,8 +91,10 @@ EXACTLY: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
 )
 """Limits without width, of counts that are published; for the same."""
 
-LOOK: OnDemand["Callable[..., dict[str, float]]"] = OnDemand("synthdp.release.stopping:look")
-"""A look at single columns; for runs of mechanisms that do not begin with these."""
+READING_CHECK: OnDemand["Callable[..., dict[str, float]]"] = OnDemand(
+    "synthdp.release.stopping:reading_check"
+)
+"""Whether single columns are read; for runs of mechanisms that do not begin with these."""
 
 STOP: OnDemand["Callable[..., Exception]"] = OnDemand("synthdp.release.stopping:stop")
 """Why a run stops; for runs of which a column is not read."""

@@ -38,9 +38,9 @@ from synthdp.release.on_demand import (
     LEARN_DOMAIN,
     LEARNING_NEEDS,
     LEARNT_SO_FAR,
-    LOOK,
     PRIOR_RELEASE,
     PUBLISHED_TOTALS,
+    READING_CHECK,
     STOP,
     STOP_UNREAD,
     TOTALS_SAID,
@@ -48,8 +48,8 @@ from synthdp.release.on_demand import (
     WEIGHT_CAUTIONS,
     WITH_WEIGHT,
 )
-from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import LOST, KeptRun, UnkeptRun
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.rows import Rows, are_rows, derives
 from synthdp.release.run_settings import RunSettings
@@ -206,7 +206,7 @@ class Release:
         return SystemRandomness() if self._randomness is None else self._randomness
 
     @contextmanager
-    def kept(self, keeping: Keeping) -> Iterator[Self]:
+    def kept(self, persistence: Persistence) -> Iterator[Self]:
         """Keep answers in a journal to the end of the block, and charge a population's budget before
         the first question, as in `synthesize`.
 
@@ -214,13 +214,13 @@ class Release:
         block `run` still says what was kept, and `of` is refused. Raises as
         `synthdp.release.persistence.journaled_run.journaled_run`.
         """
-        if keeping.journal is None:
+        if persistence.journal is None:
             yield self
             return
         # Everything that decides what is asked goes into the journal's header: a run with another
         # setting is another run.
         with JOURNALED_RUN.load()(
-            keeping,
+            persistence,
             ledger=self._ledger,
             mechanism=self._settings.mechanism,
             engine=self._settings.engine,
@@ -327,7 +327,7 @@ class Release:
         # Counted with places for unread values, as every row has to fall into some cell.
         placed = self._placed(source, schema)
         counts = source.counted(placed) if are_rows(source) else cast(CountSource, source)
-        # Set aside before the mechanism, or a look before it, spends what is left.
+        # Set aside before the mechanism, or a check before it, spends what is left.
         for_quality = self._ledger.remaining * self._quality_share
         for_choice = self._ledger.remaining * self._choice_share
         self._check_readable(schema, counts, placed, observer)
@@ -569,7 +569,7 @@ class Release:
         with closing(self._private(counts, placed, self._ledger, observer)) as table:
             unknown = self._engine.unknown((name,) for name in schema.names)
             asked = {name for (name,) in unknown if name not in self._read_columns}
-            unread = LOOK.load()(table, schema, asked, self._kept)
+            unread = READING_CHECK.load()(table, schema, asked, self._kept)
         # Asked also of a run that is to go on anyway: it may go on from the answers of one that was
         # not.
         if unread and not self._settings.anyway:

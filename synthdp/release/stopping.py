@@ -1,19 +1,19 @@
-"""Stopping a run that would be useless: a first noisy look at what could be read, and the error."""
+"""Stopping a run that would be useless: a first noisy check of what could be read, and the error."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
 from synthdp.core.errors import UnreadColumnError
 from synthdp.core.percent import percent
-from synthdp.learning.look import LOOK, LOOK_SHARE, look_at, may_be_unread
 from synthdp.learning.parse_cautions import unread_problem
+from synthdp.learning.reading_check import CHECK, CHECK_SHARE, may_be_unread, unread_shares
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.persistence.kept_run import KeptRun
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 
 
-def look(
+def reading_check(
     table: PrivateTable, schema: Schema, names: Collection[str], kept: KeptRun
 ) -> dict[str, float]:
     """Of some columns those of which nearly nothing can be read, with the share that cannot.
@@ -21,23 +21,23 @@ def look(
     Parameters
     ----------
     table
-        Asked, for `LOOK_SHARE` of all that its ledger has.
+        Asked, for `CHECK_SHARE` of all that its ledger has.
     schema
         Without places for unread values.
     names
         The columns: those that were learnt are read.
     kept
-        Told beforehand how many answers are a look.
+        Notes beforehand how many answers are this check.
     """
-    columns = columns_to_look_at(schema, names)
+    columns = columns_to_check(schema, names)
     columns = [column for column in columns if table.domain[column.name] > column.size]
     if not columns:
         return {}
-    kept.note({LOOK: len(columns)})
-    return look_at(table, schema, columns, rho=table.ledger.budget * Fraction(LOOK_SHARE))
+    kept.note({CHECK: len(columns)})
+    return unread_shares(table, schema, columns, rho=table.ledger.budget * Fraction(CHECK_SHARE))
 
 
-def columns_to_look_at(schema: Schema, names: Collection[str]) -> list[Column]:
+def columns_to_check(schema: Schema, names: Collection[str]) -> list[Column]:
     """Of some columns those of a table that may have unread values."""
     return [
         column for column in schema.table_columns if column.name in names and may_be_unread(column)

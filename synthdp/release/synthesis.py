@@ -35,7 +35,7 @@ from synthdp.release.on_demand import (
     UNUSED_LEVELS,
     VERIFY,
 )
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.result import TABLE, FittedPart, Result
 from synthdp.release.saving.pieces import Pieces
@@ -515,8 +515,8 @@ class Synthesis(Answers, Result):
         Raises `ParameterError` if a question is none, and as `synthesize`; warns as that does.
         """
         asked = Asked(questions, epsilon, delta, seed, unit, max_rows_per_unit)
-        keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
-        verification: Verification = VERIFY.load()(self, data, asked, keeping=keeping)
+        persistence = Persistence(journal=journal, budget=budget, budget_note=budget_note)
+        verification: Verification = VERIFY.load()(self, data, asked, persistence=persistence)
         for caution in verification.cautions:
             warnings.warn(caution, CautionWarning, stacklevel=2)
         return verification

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 from synthdp.core.cautions import grouped
 from synthdp.core.reporting import Report
 from synthdp.data.rows import GivenTable, header_of, rows_of, zones_of
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.release import Release
 from synthdp.release.result import Released
 from synthdp.release.run_settings import RunSettings
@@ -43,7 +43,7 @@ def release_table(
     data: Any,
     declared: Declared,
     settings: RunSettings,
-    keeping: Keeping,
+    persistence: Persistence,
     *,
     report: Report,
     rescue: "Callable[[Synthesis | LearntDomain], object] | None",
@@ -61,7 +61,7 @@ def release_table(
         stated = {"kinds": DTYPES_ARE_PUBLIC} if public_dtypes else {}
         run = Release(schema=public, settings=settings, stated=stated)
         rows = rows_of(source, public, unit=settings.unit, max_rows=settings.max_rows)
-        with run.kept(keeping):
+        with run.kept(persistence):
             result = run.of(rows(), report=report, rescue=rescue)
     synthesis = result.in_form(table.form(public_dtypes, result.schema.table_columns))
     fitting = (

@@ -25,7 +25,7 @@ from synthdp.mechanisms.shared.task import Task
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.release.asked import Asked
 from synthdp.release.drawing.draw import drawn_codes, seeds_of
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.run_settings import RunSettings, Spelling
 from synthdp.release.synthesis import Synthesis
 from synthdp.release.table_run import release_table
@@ -101,7 +101,7 @@ def verify(
     data: Any,
     asked: Asked,
     *,
-    keeping: Keeping,
+    persistence: Persistence,
     report: Report = silent,
     spelling: Spelling = Spelling.PYTHON,
 ) -> Verification:
@@ -138,7 +138,7 @@ def verify(
     codes = drawn_codes(synthesis.model, None, {}, seeds_of(asked.seed)[0], synthesis.unused)
     drawn = {clique: cell_counts(schema.domain, clique, codes) for clique in cliques}
     declared = Declared(schema=schema)
-    finished = release_table(data, declared, settings, keeping, report=report, rescue=None)
+    finished = release_table(data, declared, settings, persistence, report=report, rescue=None)
     measured = {each.clique: each for each in finished.release.measurements}
     answers = []
     for question in questions:

@@ -60,10 +60,10 @@ def neighbours(canary, n=60):
     return one, other
 
 
-def run(found, witnesses, tables, *, mechanism="gaussian", randomness=None):
+def run(found, observers, tables, *, mechanism="gaussian", randomness=None):
     settings = RunSettings(epsilon=EPSILON, delta=DELTA, engine=QUICK_ENGINE, mechanism=mechanism)
     release = LinkedRelease(package=found, settings=settings, randomness=randomness)
-    release.of(lambda: sources_of(found, tables), witnesses=witnesses)
+    release.of(lambda: sources_of(found, tables), observers=observers)
     return release
 
 
@@ -191,7 +191,7 @@ def rows_of(found, tables):
 def learning(found, tables, log, *, randomness):
     settings = RunSettings(epsilon=EPSILON, delta=DELTA, engine=QUICK_ENGINE, mechanism="gaussian")
     release = LinkedRelease(package=found, settings=settings, randomness=randomness)
-    release.of(lambda: rows_of(found, tables), witnesses={LEARNING: log})
+    release.of(lambda: rows_of(found, tables), observers={LEARNING: log})
     return release
 
 

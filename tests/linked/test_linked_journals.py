@@ -22,8 +22,8 @@ from synthdp.release import (
     Budget,
     ChainedFile,
     JournaledRun,
-    Keeping,
     KeptAnswers,
+    Persistence,
     RunIdentity,
     RunSettings,
     release_of,
@@ -163,7 +163,7 @@ def run_kept(path):
     """A journal with nothing but its header."""
     with LinkedRelease(
         package=Package.from_dict(content()), settings=RunSettings(accounting="gdp", **RUN)
-    ).kept(Keeping(journal=path)):
+    ).kept(Persistence(journal=path)):
         pass
 
 
@@ -195,7 +195,7 @@ def test_another_seed_of_noise_makes_another_run(path):
         settings=RunSettings(accounting="gdp", **RUN),
         randomness=Seeded(1),
     )
-    with pytest.raises(ParameterError, match="randomness"), release.kept(Keeping(journal=path)):
+    with pytest.raises(ParameterError, match="randomness"), release.kept(Persistence(journal=path)):
         pass
 
 

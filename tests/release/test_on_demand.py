@@ -63,7 +63,7 @@ def test_a_plain_run_is_made_without_them():
     assert "synthdp.release.release" in loaded
     # engines ask whether rows are possible, certificates of runs for unused levels, a run measures
     # how good its rows are, and first looks whether columns can be read
-    names = {"POSSIBILITY", "UNUSED_LEVELS", "COMPARED", "PLACED_SCORE", "LOOK"}
+    names = {"POSSIBILITY", "UNUSED_LEVELS", "COMPARED", "PLACED_SCORE", "READING_CHECK"}
     allowed = {NAMED[name].name.partition(":")[0] for name in names}
     assert loaded.isdisjoint({named.name.partition(":")[0] for named in NAMED.values()} - allowed)
 

@@ -75,7 +75,7 @@ class FileOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeepingOptions:
+class PersistenceOptions:
     """Where a run writes and keeps its answers, and to which budget it is charged."""
 
     output: str
@@ -86,7 +86,7 @@ class KeepingOptions:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(SourceOptions, UnitOptions, KeepingOptions, OutputOptions):
+class RunOptions(SourceOptions, UnitOptions, PersistenceOptions, OutputOptions):
     """``synthdp run``."""
 
     schema: str | None

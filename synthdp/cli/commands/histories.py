@@ -8,7 +8,7 @@ from synthdp.cli.arguments.options import RunOptions
 from synthdp.cli.commands.history_output import announce_history, write_history
 from synthdp.cli.commands.table import LOAD_RELEASE
 from synthdp.cli.shared.announcing import announce_journal
-from synthdp.cli.shared.beside import journal_of, keeping_of
+from synthdp.cli.shared.beside import journal_of, persistence_of
 from synthdp.cli.shared.outputs import (
     ROWS_UNLESS_KNOWN,
 )
@@ -39,7 +39,7 @@ def run_history(
     )
     release = HistoryRelease(schema=schema, header=header_of(table), settings=settings)
     with (
-        release.kept(keeping_of(options)),
+        release.kept(persistence_of(options)),
         rescuing(options.output, release.run, journal_of(options), LOAD_RELEASE) as paid,
     ):
         log(INFO, "reading")

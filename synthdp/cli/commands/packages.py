@@ -20,8 +20,8 @@ from synthdp.cli.describing.packages import package_facts, package_text
 from synthdp.cli.shared.announcing import announce_journal
 from synthdp.cli.shared.beside import (
     journal_of,
-    keeping_of,
     kept_files,
+    persistence_of,
     saved_files,
 )
 from synthdp.cli.shared.log_lines import progress_on
@@ -67,7 +67,7 @@ def run_package(path: str, options: RunOptions) -> None:
         tables = opened_tables(package, held, folder, stack)
         run = LinkedRelease(package=in_zones_of(package, tables), settings=settings)
         with (
-            run.kept(keeping_of(options)),
+            run.kept(persistence_of(options)),
             rescuing(str(Path(options.output)), run.run, journal, LOAD_RELEASE) as paid,
         ):
             log(INFO, "reading")

@@ -16,7 +16,7 @@ from synthdp.cli.shared.announcing import (
     caution,
     check_accepted,
 )
-from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
+from synthdp.cli.shared.beside import journal_of, kept_files, persistence_of
 from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import (
@@ -101,7 +101,7 @@ def run_command(options: RunOptions) -> None:
         release = Release(schema=schema, settings=settings, checked=_checked(options))
         rows = _rows(schema, table, settings, status)
         with (
-            release.kept(keeping_of(options)),
+            release.kept(persistence_of(options)),
             rescuing(options.output, release.run, journal, LOAD_RELEASE) as paid,
         ):
             log(INFO, "reading")  # and not how far: steps are as many as the records make them

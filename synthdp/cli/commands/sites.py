@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from logging import INFO
 from typing import Any, final
 
-from synthdp.cli.arguments.options import DialectOptions, KeepingOptions, SourceOptions
+from synthdp.cli.arguments.options import DialectOptions, PersistenceOptions, SourceOptions
 from synthdp.cli.commands.table import LOAD_RELEASE
 from synthdp.cli.shared.announcing import caution, print_result
-from synthdp.cli.shared.beside import journal_of, keeping_of, kept_files
+from synthdp.cli.shared.beside import journal_of, kept_files, persistence_of
 from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_distinct, input_files
@@ -52,7 +52,7 @@ class PlanMeasureOptions:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MeasureOptions(SourceOptions, KeepingOptions, DialectOptions):
+class MeasureOptions(SourceOptions, PersistenceOptions, DialectOptions):
     """``synthdp measure``."""
 
     plan: str
@@ -124,7 +124,7 @@ def measure_command(options: MeasureOptions) -> None:
     ):
         rows = site.rows(table, dialect=dialect)
         with (
-            site.release.kept(keeping_of(options)),
+            site.release.kept(persistence_of(options)),
             rescuing(options.output, site.release.run, journal_of(options), LOAD_RELEASE) as paid,
         ):
             log(INFO, "reading")

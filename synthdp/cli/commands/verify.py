@@ -4,10 +4,10 @@ import sys
 from dataclasses import dataclass
 from typing import final
 
-from synthdp.cli.arguments.options import KeepingOptions
+from synthdp.cli.arguments.options import PersistenceOptions
 from synthdp.cli.commands.models import release_of_one_table
 from synthdp.cli.shared.announcing import caution
-from synthdp.cli.shared.beside import keeping_of, kept_files
+from synthdp.cli.shared.beside import kept_files, persistence_of
 from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_distinct
 from synthdp.core.files.json_files import write_json
@@ -20,7 +20,7 @@ from synthdp.release.run_settings import Spelling
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions(KeepingOptions):
+class VerifyOptions(PersistenceOptions):
     """``synthdp verify``."""
 
     model: str
@@ -40,7 +40,7 @@ class VerifyOptions(KeepingOptions):
 def verify_command(options: VerifyOptions) -> None:
     """``synthdp verify``: everything public is checked before the records are read or paid for."""
     is_file = options.output != STANDARD_STREAM
-    keeping = keeping_of(options)
+    persistence = persistence_of(options)
     written = [options.output] if is_file else []
     check_distinct([*written, *kept_files(options).values()], inputs=(options.model, options.input))
     if is_file:
@@ -56,7 +56,12 @@ def verify_command(options: VerifyOptions) -> None:
     )
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         verification = VERIFY.load()(
-            synthesis, options.input, asked, keeping=keeping, report=status, spelling=Spelling.SHELL
+            synthesis,
+            options.input,
+            asked,
+            persistence=persistence,
+            report=status,
+            spelling=Spelling.SHELL,
         )
     if is_file:
         content = {

@@ -91,8 +91,11 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
     # With more budget than that errors are below anything that is shown.
     rho = min(rho, Fraction(unit.marginal_l2_squared * (MOST_SIGNAL / rows) ** 2 / 2))
     n_pairs = len(_pairs(domain))
-    look = rho * Fraction(Auto.score_share)
-    sees = n_pairs > 0 and error_stddev(n_pairs, rho=look, unit=unit) <= Auto.max_noise_share * rows
+    score_rho = rho * Fraction(Auto.score_share)
+    sees = (
+        n_pairs > 0
+        and error_stddev(n_pairs, rho=score_rho, unit=unit) <= Auto.max_noise_share * rows
+    )
     first = rho * Fraction(Auto.one_way_share) if sees else rho
     # Every so many columns, evenly, so that a table whose wide columns stand together is not
     # misjudged.
@@ -104,7 +107,7 @@ def expected_accuracy(domain: Domain, *, rho: Fraction, rows: int, unit: Privacy
         errors |= expected_parts(pair, (DEPENDENCE * rows) ** 2, resolutions, total=rows)
     if sees and pairs:
         # The planned pairs get the part of the budget that they are of all pairs.
-        part = (rho - first - 2 * look) * Fraction(len(pairs), n_pairs)
+        part = (rho - first - 2 * score_rho) * Fraction(len(pairs), n_pairs)
         errors |= _left(planned, resolutions, pairs, errors, part, unit)
     squares: dict[Clique, float] = {}
     for (clique, _), square in errors.items():

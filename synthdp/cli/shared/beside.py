@@ -3,10 +3,10 @@
 import os
 from collections.abc import Mapping
 
-from synthdp.cli.arguments.options import KeepingOptions
+from synthdp.cli.arguments.options import PersistenceOptions
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.writing import STANDARD_STREAM
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 
 CERTIFICATE_ENDING = ".privacy.json"
 """The certificate of ``out.csv`` is ``out.csv.privacy.json``: it sorts beside the table and belongs
@@ -25,7 +25,7 @@ run has its own.
 """
 
 
-def journal_of(options: KeepingOptions) -> str | None:
+def journal_of(options: PersistenceOptions) -> str | None:
     """Where a run keeps its answers: one that is charged to a budget must be able to go on."""
     named: str | None = options.journal
     if named is not None or options.budget is None:
@@ -37,7 +37,7 @@ def journal_of(options: KeepingOptions) -> str | None:
     return f"{options.output.rstrip(os.sep)}{JOURNAL_ENDING}"
 
 
-def ended_name_of(options: KeepingOptions) -> str | None:
+def ended_name_of(options: PersistenceOptions) -> str | None:
     """The name that the journal gets once its run has ended; None if it was named, and so keeps its
     name.
     """
@@ -45,9 +45,9 @@ def ended_name_of(options: KeepingOptions) -> str | None:
     return None if journal is None or options.journal is not None else f"{journal}{ENDED_ENDING}"
 
 
-def keeping_of(options: KeepingOptions) -> Keeping:
+def persistence_of(options: PersistenceOptions) -> Persistence:
     """Where a run keeps its answers, and what it is charged to."""
-    return Keeping(
+    return Persistence(
         journal=journal_of(options),
         budget=options.budget,
         budget_note=options.budget_note,
@@ -55,7 +55,7 @@ def keeping_of(options: KeepingOptions) -> Keeping:
     )
 
 
-def kept_files(options: KeepingOptions) -> dict[str, str]:
+def kept_files(options: PersistenceOptions) -> dict[str, str]:
     """Files that a run writes or renames beside its outputs, by the options' names."""
     files = {
         "--journal": journal_of(options),

@@ -12,7 +12,7 @@ from synthdp.inference.engine import Engine
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.on_demand import OnDemand
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import ChoiceLike, MechanismLike, RunSettings
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
@@ -250,14 +250,14 @@ def synthesize(
         prior=prior,
         anyway=anyway,
     )
-    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
+    persistence = Persistence(journal=journal, budget=budget, budget_note=budget_note)
     release: Callable[..., Finished] = release_table
     if is_package(data, schema, kinds):
         release = RELEASE_PACKAGE.load()
     elif settings.order is not None:
         release = RELEASE_HISTORY.load()
     declared = Declared(schema=schema, kinds=kinds, dialect=dialect)
-    finished = release(data, declared, settings, keeping, report=report, rescue=rescue)
+    finished = release(data, declared, settings, persistence, report=report, rescue=rescue)
     try:
         for caution in finished.cautions:
             warnings.warn(caution, CautionWarning, stacklevel=3)

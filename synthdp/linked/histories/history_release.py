@@ -17,8 +17,8 @@ from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.linking.linked_rows import LinkedRows, LinkedTableReader
 from synthdp.linked.package.package import Package
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.persistence.keeping import Keeping
 from synthdp.release.persistence.kept_run import KeptRun
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import RunSettings
 from synthdp.schema.open_schema import OpenSchema
@@ -61,9 +61,9 @@ class HistoryRelease:
         return self._run.run
 
     @contextmanager
-    def kept(self, keeping: Keeping) -> Iterator[Self]:
+    def kept(self, persistence: Persistence) -> Iterator[Self]:
         """Keep answers in a journal, and charge a population's budget; as `LinkedRelease.kept`."""
-        with self._run.kept(keeping):
+        with self._run.kept(persistence):
             yield self
 
     @scrub_tracebacks

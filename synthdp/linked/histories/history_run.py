@@ -11,7 +11,7 @@ from synthdp.linked.histories.history_release import HistoryRelease
 from synthdp.linked.histories.history_rows import history_rows
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.release.learnt_domain import LearntDomain
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.table_run import Finished, finished
 from synthdp.schema.declared import FROM_DTYPES, Declared, settled_schema
@@ -22,7 +22,7 @@ def release_history(
     data: Any,
     declared: Declared,
     settings: RunSettings,
-    keeping: Keeping,
+    persistence: Persistence,
     *,
     report: Report,
     rescue: Callable[[HistorySynthesis | LearntDomain], object] | None,
@@ -41,7 +41,7 @@ def release_history(
     with _opened(data, schema, settings.unit) as table:
         zoned = schema.in_zones(zones_of(table))
         run = HistoryRelease(schema=zoned, header=header_of(table), settings=settings)
-        with run.kept(keeping):
+        with run.kept(persistence):
             synthesis = run.of(table, report=report, rescue=rescue)
     return finished(synthesis, run.run.replay)
 

@@ -23,7 +23,7 @@ from synthdp.release.persistence.journal import (
     check_replaceable,
     set_aside,
 )
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.persistence.run_identity import RunIdentity, now
 
 
@@ -248,7 +248,7 @@ class JournaledRun:
 
 @contextmanager
 def journaled_run(
-    keeping: Keeping,
+    persistence: Persistence,
     *,
     ledger: PrivacyLedger,
     mechanism: Mechanism,
@@ -263,7 +263,7 @@ def journaled_run(
 
     Parameters
     ----------
-    keeping
+    persistence
         Where to keep answers, and what to charge; it names a journal.
     ledger, mechanism, engine
         The budget of the run, and what asks.
@@ -282,12 +282,12 @@ def journaled_run(
     DataFileError, ParameterError, PrivacyError
         As `Journal` and `Budget.charge`.
     """
-    assert keeping.journal is not None
-    budget = keeping.budget
+    assert persistence.journal is not None
+    budget = persistence.budget
     if budget is not None and not isinstance(budget, Budget):
         budget = Budget(budget)
-    if keeping.ended is not None:
-        check_replaceable(keeping.ended)
+    if persistence.ended is not None:
+        check_replaceable(persistence.ended)
     hashed = {name: digest_of(value) for name, value in declared.items()}
     settings = {
         "software": f"synthdp {__version__}",
@@ -306,17 +306,17 @@ def journaled_run(
     }
     schema = next(iter(hashed.values()))
     # Only a journal whose name nobody gave: whoever names one is asked.
-    moved = None if keeping.ended is None else set_aside(keeping.journal, settings)
+    moved = None if persistence.ended is None else set_aside(persistence.journal, settings)
     if moved is not None:
-        log(INFO, "journal %s: of a run that stopped; it is %s now", keeping.journal, moved)
-    with Journal(keeping.journal, settings, facts) as journal:
+        log(INFO, "journal %s: of a run that stopped; it is %s now", persistence.journal, moved)
+    with Journal(persistence.journal, settings, facts) as journal:
         journal.check_charged(None if budget is None else budget.first)
         stops_again = journal.has_stopped and not anyway
 
         def charge() -> None:
             assert budget is not None
             journal.charged_to(budget.place, budget.first)
-            is_new = budget.charge(ledger, journal, schema=schema, note=keeping.budget_note)
+            is_new = budget.charge(ledger, journal, schema=schema, note=persistence.budget_note)
             outcome = "charged" if is_new else "it has this run already"
             log(INFO, "budget %s: %s", budget.path, outcome)
 
@@ -325,7 +325,7 @@ def journaled_run(
             budget,
             charge=None if budget is None else charge,
             ledger=ledger,
-            makes_way=keeping.ended is not None,
+            makes_way=persistence.ended is not None,
             stops_again=stops_again,
         )
         try:
@@ -336,5 +336,5 @@ def journaled_run(
             if not run.has_paid:  # a new journal would only be in the way
                 journal.discard_if_new()
             raise
-        if keeping.ended is not None:
-            run.close_as(keeping.ended)
+        if persistence.ended is not None:
+            run.close_as(persistence.ended)

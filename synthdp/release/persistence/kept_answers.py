@@ -14,7 +14,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import DataFileError, SynthdpError
 from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.learning.filling import Filling, UnreadCount
-from synthdp.learning.look import LOOK
+from synthdp.learning.reading_check import CHECK
 from synthdp.learning.refilling import refilled
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import Event, MarginalEvent
@@ -57,8 +57,8 @@ class _Entries:
         self.views: list[tuple[str, int]] = []
         self.workload: Mapping[str, int] | None = None
         self.stated_views: Mapping[str, Any] | None = None
-        self.looks = slice(0, 0)
-        """Which of the answers are of a look at columns."""
+        self.checks = slice(0, 0)
+        """Which of the answers are of a check whether columns are read."""
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Take the next line; raises `ValueError` if it says nothing that a journal can."""
@@ -72,9 +72,9 @@ class _Entries:
             self.stated_views = {**(self.stated_views or {}), **_views_in(entry["views"])}
         elif "workload" in entry:
             self.workload = _workload_in(entry["workload"])
-        elif LOOK in entry:
+        elif CHECK in entry:
             first = len(self.answers)
-            self.looks = slice(first, first + _number_in(entry[LOOK]))
+            self.checks = slice(first, first + _number_in(entry[CHECK]))
         else:
             self.answers.append((event_in(entry.get("event")), answer_in(entry), merging_in(entry)))
 
@@ -108,7 +108,7 @@ class KeptAnswers:
     """Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line."""
     cut: str = ""
     """Where the file ends within a line, in words."""
-    looked: tuple[Event, ...] = ()
+    checked: tuple[Event, ...] = ()
     """What was asked to see whether columns are read at all: paid for, and no part of a release."""
     views: tuple[tuple[str, int], ...] = ()
     """Of linked tables each view that was begun, with the number of answers before it."""
@@ -153,8 +153,8 @@ class KeptAnswers:
             hashes = file.hashes
             cut = file.cut
         # They come once, after what is learnt and before all views.
-        looked = [event for event, _, _ in entries.answers[entries.looks]]
-        del entries.answers[entries.looks]
+        checked = [event for event, _, _ in entries.answers[entries.checks]]
+        del entries.answers[entries.checks]
         return cls(
             path=str(path),
             header=header,
@@ -166,8 +166,8 @@ class KeptAnswers:
             resumed=tuple(each["resumed"] for each in remarks if "resumed" in each),
             budgets=tuple(each["budget"] for each in remarks if "budget" in each),
             cut=cut,
-            looked=tuple(looked),
-            views=tuple((label, number - len(looked)) for label, number in entries.views),
+            checked=tuple(checked),
+            views=tuple((label, number - len(checked)) for label, number in entries.views),
             stated_views=entries.stated_views,
         )
 
@@ -232,8 +232,8 @@ class KeptAnswers:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """All that was paid for, looks first."""
-        return (*self.looked, *(event for event, _, _ in self.answers))
+        """All that was paid for, checks first."""
+        return (*self.checked, *(event for event, _, _ in self.answers))
 
     def measurements(
         self, schema: Schema, placed: Domain
@@ -329,7 +329,7 @@ def _is_over(
 
 
 def _number_in(content: Any) -> int:
-    """How many answers are a look; raises `ValueError` if it is something else."""
+    """How many answers are a check whether columns are read; raises `ValueError` if it is something else."""
     if type(content) is not int or content < 0:
         raise ValueError("no number of answers")
     return content

@@ -9,7 +9,7 @@ from synthdp.core.errors import CautionWarning, ParameterError
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
 from synthdp.data.rows import GivenTable, OpenedTable, header_of, rows_of
-from synthdp.release.persistence.keeping import Keeping
+from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.release import Release
 from synthdp.release.rows import Rows
@@ -71,13 +71,13 @@ def measure(
     (1, '(1, 1e-09)-differential privacy')
     """
     public = as_plan(plan)
-    keeping = Keeping(journal=journal, budget=budget, budget_note=budget_note)
+    persistence = Persistence(journal=journal, budget=budget, budget_note=budget_note)
     table = GivenTable(data)
     declared = as_schema(public.schema, dialect=dialect)
     with table.opened(declared.dialect) as source:
         site = SiteRelease(public, about=about)
         rows = site.rows(source, dialect=dialect)
-        with site.release.kept(keeping):
+        with site.release.kept(persistence):
             synthesis = site.of(rows(), report=report, rescue=rescue)
     for caution in finished(synthesis, site.release.run.replay).cautions:
         warnings.warn(caution, CautionWarning, stacklevel=2)

@@ -24,7 +24,7 @@ from helpers.stopped_runs import (
 import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
 from synthdp.data import CodedSource, HeldTableReader, held_rows, opened
-from synthdp.release import MECHANISMS, Budget, Journal, Keeping, Release, RunSettings
+from synthdp.release import MECHANISMS, Budget, Journal, Persistence, Release, RunSettings
 from synthdp.schema import OpenSchema, Schema
 
 held_table = home(HeldTableReader)
@@ -157,12 +157,12 @@ def test_noise_that_is_not_private_makes_another_run(path):
     schema = OpenSchema.from_schema(Schema.from_dict(SCHEMA))
     settings = RUN | {"mechanism": "independent", "adjacency": "add-remove"}
     with Release(schema=schema, randomness=Seeded(1), settings=RunSettings(**settings)).kept(
-        Keeping(journal=path)
+        Persistence(journal=path)
     ):
         pass
     with (
         pytest.raises(ParameterError, match="randomness"),
-        Release(schema=schema, settings=RunSettings(**settings)).kept(Keeping(journal=path)),
+        Release(schema=schema, settings=RunSettings(**settings)).kept(Persistence(journal=path)),
     ):
         pass
 
@@ -345,7 +345,7 @@ def test_a_run_whose_journal_is_closed_asks_nothing_more(path):
     """Its answers would be kept nowhere; what was kept can still be asked."""
     release = Release(schema=SCHEMA, settings=RunSettings(mechanism="independent", **RUN))
     rows = held_rows(opened(frame()[["u", "v", "w"]]).frame, OpenSchema.from_dict(SCHEMA))
-    with release.kept(Keeping(journal=path)):
+    with release.kept(Persistence(journal=path)):
         released = release.of(rows)
     assert release.run.identity.run == released.certificate["run"]["id"]
     spent = release.ledger.spent

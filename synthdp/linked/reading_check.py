@@ -1,4 +1,4 @@
-"""A look at linked tables before any is measured: columns of which nothing is read, keys that match
+"""A check of linked tables before any is measured: columns of which nothing is read, keys that match
 nowhere.
 """
 
@@ -12,12 +12,12 @@ import numpy as np
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import CLEAR_TOTAL, Coarsening
 from synthdp.learning.budgets import is_declared
-from synthdp.learning.look import look_at
 from synthdp.learning.parse_cautions import unread_problem
+from synthdp.learning.reading_check import unread_shares
 from synthdp.linked.linked_certificate import FEW, without_rows_below
 from synthdp.linked.package.view import LinkedView
 from synthdp.privacy.private_table import PrivateTable
-from synthdp.release.stopping import columns_to_look_at
+from synthdp.release.stopping import columns_to_check
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
@@ -31,7 +31,7 @@ def read_when_learnt(schema: OpenSchema) -> set[str]:
 
 
 @final
-class Look:
+class ReadingCheck:
     """What is asked of a view beforehand: a count of two or three cells of each declared column and
     of each table below.
 
@@ -70,7 +70,7 @@ class Look:
         if self.view.is_later:
             return []  # first rows say the same
         names = {*self.view.table.attributes} - {*self._learnt}
-        columns = columns_to_look_at(self._schema, names)
+        columns = columns_to_check(self._schema, names)
         return [column for column in columns if self._domain[column.name] > column.size]
 
     @property
@@ -88,7 +88,7 @@ class Look:
         sentences = []
         if self._columns:
             spent = rho * len(self._columns)
-            unread = look_at(table, self._schema, self._columns, rho=spent)
+            unread = unread_shares(table, self._schema, self._columns, rho=spent)
             sentences = [
                 unread_problem(self._schema[name], share) for name, share in unread.items()
             ]

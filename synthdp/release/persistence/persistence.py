@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Keeping:
+class Persistence:
     """Where a run keeps its answers, and which budget it is charged to; by default neither.
 
     Parameters

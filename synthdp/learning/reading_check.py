@@ -1,5 +1,5 @@
-"""A look at single columns before a table is measured: how many of their values are read, missing and
-not read.
+"""A check of single columns before a table is measured: how many of their values are read, missing
+and not read.
 
 Where a mechanism measures single columns first, that says it for nothing. Other ones would spend
 most of a budget before anybody learns that a date is written in another way.
@@ -16,12 +16,12 @@ from synthdp.privacy.private_table import PrivateTable
 from synthdp.schema.columns.column import Column
 from synthdp.schema.schema import Schema
 
-LOOK_SHARE = Fraction(1, 100)
-"""What a look may cost, as a share of the budget."""
+CHECK_SHARE = Fraction(1, 100)
+"""What the check may cost, as a share of the budget."""
 
-LOOK = "look"
-"""In a journal: so many of the next answers are a look. They are paid for, and no measurements of
-the release.
+CHECK = "look"
+"""In a journal: so many of the next answers are this check. They are paid for, and no measurements
+of the release.
 """
 
 
@@ -30,7 +30,7 @@ def may_be_unread(column: Column) -> bool:
     return column.other is None
 
 
-def look_at(
+def unread_shares(
     table: PrivateTable, schema: Schema, columns: Sequence[Column], *, rho: Fraction
 ) -> dict[str, float]:
     """Of some columns those of which nearly nothing could be read, with the share that could not.
