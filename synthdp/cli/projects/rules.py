@@ -1,5 +1,6 @@
 """Rules of a project, with the limits of its linked tables, and the columns that they may name."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, permutations, product
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from synthdp.cli.projects.former import before_distance, relative_to
 from synthdp.cli.projects.project import OpenProject, ProjectError
 from synthdp.linked.package.kinds import kinds_of_rules
 from synthdp.linked.package.qualified import OTHER
+from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN
 from synthdp.schema.proposals import names_age
 from synthdp.schema.questions import is_ordered
@@ -283,6 +285,23 @@ def years_of_ages(opened: OpenProject) -> list[tuple[str, str, list[tuple[str, s
         for pair in found
         if not any(all(name in rule for name in pair) for rule in named)
     ]
+
+
+def text_of(rule: Any, words: Mapping[str, str]) -> str:
+    """A rule in words; one of an age and a year as it was offered, in those for ``aged``.
+
+    >>> text_of(
+    ...     {"check": "age + `since` >= 16 + 2025"}, {"aged": "{year}: {least} ({age} of {at})"}
+    ... )
+    'since: 16 (age of 2025)'
+    """
+    name = r"(?:`([^`]+)`|([^\W\d][\w.]*))"
+    check = rule.get("check") if isinstance(rule, Mapping) else None
+    found = re.fullmatch(rf"{name} \+ {name} >= ([0-9]+) \+ ([0-9]+)", f"{check}")
+    if found is None:
+        return rule_text(rule, words)
+    age, year = found[1] or found[2], found[3] or found[4]
+    return words["aged"].format(age=age, year=year, least=found[5], at=found[6])
 
 
 def relatives(opened: OpenProject) -> list[tuple[str, str, str, str]]:

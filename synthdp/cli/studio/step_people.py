@@ -22,7 +22,6 @@ from synthdp.cli.studio.visit import Visit
 from synthdp.core.errors import SynthdpError
 from synthdp.linked.package.described_links import tables_below
 from synthdp.linked.package.qualified import OTHER
-from synthdp.report.metrics.rule_breaks import rule_text
 from synthdp.schema.keys import OWN
 from synthdp.schema.rule_answers import FORMS
 
@@ -47,7 +46,7 @@ def people_view(visit: Visit) -> dict[str, Any]:
         "others": [each for each in columns if each.startswith(OTHER)],
         "forms": FORMS if tables else FORMS[:-1],
         "rules": [
-            (rule_text(rule, visit.texts.words("rule")), rules.distance_of(visit.opened, rule))
+            (rules.text_of(rule, visit.texts.words("rule")), rules.distance_of(visit.opened, rule))
             for _, rule in rules.all_rules(visit.opened)
         ],
         "apart": apart,

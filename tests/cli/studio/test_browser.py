@@ -356,6 +356,19 @@ def test_without_scripts_it_works_as_well(browser, started, small):
         browser.ask("Emulation.setScriptExecutionDisabled", value=False)
 
 
+def test_the_slider_is_another_way_to_type_epsilon(browser, started, small):
+    person = Person(browser, started(small))
+    ready(person)
+    person.go("/budget")
+    cells = "document.querySelector('tr.here')?.textContent.trim()"
+    person.until(f"{cells}?.startsWith('1')")
+    browser.run("document.getElementById('slide').focus()")
+    browser.press("Arrow_Right")
+    person.until("parseFloat(document.getElementById('epsilon').value) > 1", 20)
+    typed = browser.run("document.getElementById('epsilon').value")
+    person.until(f"{cells}?.startsWith('{typed}')")  # what is to be expected follows
+
+
 def test_the_keyboard_reaches_the_content_first(browser, started, small):
     person = Person(browser, started(small))
     browser.press("Tab")

@@ -224,3 +224,15 @@ def test_it_listens_on_the_loopback_only_at_a_free_port_or_the_given_one(place, 
     assert "give another, or 0" in refused.lines[-1]
     assert invoke(*words, "65536").code != 0
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("more", [[], ["--no-browser"]])
+def test_a_browser_is_opened_at_the_printed_address_unless_nobody_wants_it(
+    place, monkeypatch, more
+):
+    uvicorn = pytest.importorskip("uvicorn")
+    opened = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda _, sockets: sockets[0].close())
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    ended = invoke("studio", str(place / "people.csv"), "--port", "0", *more)
+    assert opened == ([] if more else [ended.out.decode().strip()])

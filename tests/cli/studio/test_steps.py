@@ -685,7 +685,9 @@ def test_a_year_beside_an_age_is_put_in_order_by_a_click(place):
     assert sent_answers(client, answers | {"number": ["16", "2025"]}).status_code == 303
     check = "`Alter Fahrer` + `Führerschein seit (Jahr)` >= 16 + 2025"
     assert kinds_in(place)["synthdp"]["constraints"] == [{"check": check}]
-    assert "is the age in the year" not in client.get("/people").text
+    page = unescape(client.get("/people").text)
+    assert "is the age in the year" not in page
+    assert "“Führerschein seit (Jahr)” at the age of 16 at least, “Alter Fahrer” being" in page
     posted(client, "/people", action="go_on", several="no")
     key = key_and_version(client.get("/budget").text)
     said = client.post("/budget/expected", data=key | sent).text
@@ -738,6 +740,10 @@ def test_what_a_budget_gives_before_it_is_saved(client):
         for e in ("1", "3,5")
     ]
     assert "3.5" in said[1]
+    # what it means for one person is drawn of a hundred: as many as could be recognised at most
+    seen = [int(re.search(r"Of 100 people in the table (\d+) could", page)[1]) for page in said]
+    assert [page.count('<g class="seen"') for page in said] == seen
+    assert 1 < seen[0] < seen[1] < 100
     assert "of rows off" in said[0]
     assert said[0] != said[1]
     large = client.post("/budget/expected", data=key | {"rows": "5000", "epsilon": "4000"}).text
@@ -1332,7 +1338,10 @@ def test_a_result_of_what_was_changed_since_says_so(client, place):
     budgeted(client)
     made_run(place)
     said, client = "as they were before they were changed", studio_client(place)[0]
-    assert 'data-state="done"' in client.get("/run").text
+    page = unescape(client.get("/run").text)
+    assert 'data-state="done"' in page
+    # what running again costs is said beside the button that does it
+    assert "It costs epsilon 20 again: 1 so far, 21 then." in " ".join(page.split())
     assert not any(said in client.get(f"/{step}").text for step in ("run", "look", "take"))
     assert declared(client, **{"c0-1.maximum": "90"}).headers["location"] == "/people"
     assert all(said in client.get(f"/{step}").text for step in ("run", "look", "take"))
