@@ -46,6 +46,7 @@ _REASONS = {
         cli.arguments.command_line cli.arguments.exits cli.arguments.help_texts linked.families.chain_places
         linked.families.expected_rows linked.families.guess release.uncertainty.analyses
     """,
+    "run as a program of its own": "cli.shared.first_compile",
 }
 WHY = {
     reason: [f"synthdp.{name}" for name in modules.split()] for reason, modules in _REASONS.items()

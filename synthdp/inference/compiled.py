@@ -45,6 +45,10 @@ class Compiled(Generic[P, R]):
         """Run it; other threads run beside it."""
         return self._fast(*args, **kwargs)
 
+    def load(self) -> None:
+        """Say that it is compiled for the first time, if it is, without running it."""
+        _ = self._fast
+
     @cached_property
     def _fast(self) -> Callable[P, R]:
         try:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from synthdp.cli.commands.table import SERVE_STUDIO
+from synthdp.cli.shared.first_compile import compile_beside
 from synthdp.core.imports import import_extra
 
 _LIBRARIES = ("starlette", "uvicorn", "jinja2", "python_multipart")
@@ -27,6 +28,7 @@ def studio_command(options: StudioOptions) -> None:
             library,
             "the studio's libraries are not installed; install them with pip install 'synthdp[studio]'",
         )
+    compile_beside()
     SERVE_STUDIO.load()(
         options.file,
         project=options.project,

@@ -1,6 +1,7 @@
 """Who may speak to the studio: attacks of other pages, other hosts and forged forms."""
 
 import socket
+import sys
 
 import pytest
 from helpers.cli_runs import invoke
@@ -231,8 +232,11 @@ def test_a_browser_is_opened_at_the_printed_address_unless_nobody_wants_it(
     place, monkeypatch, more
 ):
     uvicorn = pytest.importorskip("uvicorn")
-    opened = []
+    opened, started = [], []
+    monkeypatch.setattr("subprocess.Popen", lambda words, **_: started.append(words))
     monkeypatch.setattr(uvicorn.Server, "run", lambda _, sockets: sockets[0].close())
     monkeypatch.setattr("webbrowser.open", opened.append)
     ended = invoke("studio", str(place / "people.csv"), "--port", "0", *more)
     assert opened == ([] if more else [ended.out.decode().strip()])
+    # beside the questions loops are compiled, by a program that is told of no table
+    assert started == [[sys.executable, "-m", "synthdp.cli.shared.first_compile"]]
