@@ -7,7 +7,7 @@ import subprocess
 import sys
 from contextlib import suppress
 
-_ROWS, _COLUMNS, _BUDGET = 2_000, 6, {"epsilon": 50.0, "delta": 1e-6}
+_ROWS, _COLUMNS, _EPSILON = 2_000, 6, 50.0
 """Of a table that is made up, which protects nobody: enough for all loops to run."""
 
 
@@ -43,7 +43,8 @@ def compile_all() -> bool:
     }
     constraints = {"minimum": 0, "maximum": 12}
     fields = [{"name": name, "type": "integer", "constraints": constraints} for name in names]
-    synthesize(pd.DataFrame(values), Schema.from_dict({"fields": fields}), **_BUDGET).sample()
+    schema = Schema.from_dict({"fields": fields})
+    synthesize(pd.DataFrame(values), schema, epsilon=_EPSILON, delta=1e-6).sample()
     return True
 
 
