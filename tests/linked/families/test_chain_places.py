@@ -72,7 +72,7 @@ def test_families_that_are_given_are_not_drawn_towards_those_that_are_not():
     true = frames["stays"]["year"][
         frames["homes"]["late"].iloc[frames["stays"]["home"]].eq("yes").to_numpy()
     ]
-    assert abs(years.mean() - true.mean()) < 1.0 < true.mean() - frames["stays"]["year"].mean()
+    assert abs(years.mean() - true.mean()) < 1.5 < true.mean() - frames["stays"]["year"].mean()
 
 
 def test_levels_are_put_in_order_and_as_many_rows_have_each():
