@@ -19,6 +19,9 @@ MANY = 0.03
 column is not to be trusted.
 """
 
+_LISTED = 5
+"""As many levels are named that stand in no row."""
+
 _SURE = 3.0
 """How many standard deviations of its noise a count has to be away from none."""
 
@@ -51,7 +54,8 @@ class Contents:
     def facts(self, words: Callable[..., str]) -> list[str]:
         """What stands in each column, by its first rows, in words by keys: from where to where its
         numbers go (``fact.range``), and in how many percent of the rows stands the word for what is
-        rare (``fact.other``), or nothing (``fact.empty``).
+        rare (``fact.other``), or nothing (``fact.empty``); and levels that stand in none
+        (``fact.absent``).
         """
         return [
             ", ".join(words(f"fact.{key}", **given) for key, given in self._facts(name))
@@ -98,6 +102,9 @@ class Contents:
         if field.get("type") in NUMBERS and "kind" not in (field.get(OWN) or {}):  # not made up
             mark = field.get("decimalChar") or self._dialect.decimal_char or "."
             facts += _range(self._rows[name], mark)
+        levels = [str(each) for each in (field.get("constraints") or {}).get("enum") or ()]
+        absent = [each for each in levels if self._share(name, each) == 0]
+        facts += [("absent", {"levels": ", ".join(absent[:_LISTED])})] if absent else []
         shares = {
             "other": (self._share(name, other), {"word": other}),
             "empty": (self._share(name, *_EMPTY, *missing), {}),

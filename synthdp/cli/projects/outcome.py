@@ -28,7 +28,8 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
     ``result`` as the command says it; ``pair``, the epsilon and delta of its guarantee;
     ``recognised``, the share of persons who may be; ``cautions``, each with its columns (see
     `columns_named`) and the step that mends it; ``doubted`` columns, and the codes of ``doubts``
-    about all of them; and whether what stands together in a row ``is_loose``.
+    about all of them; whether what stands together in a row ``is_loose``, and if so, which
+    two columns go together ``worst``, by a figure that noise does not hide.
     """
     result = (opened.run.result if opened.run.state == DONE else None) or {}
     numbers = re.findall(r"[0-9][0-9.e+-]*", f"{result.get('guarantee', '')}".partition(")")[0])
@@ -36,6 +37,7 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
     cautions = result.get("cautions", ())
     names, codes = doubts(cautions)
     names += contents_of(opened).lost()
+    quality = result.get("quality") or {}
     return {
         "result": result,
         "pair": [*map(float, numbers)],
@@ -46,7 +48,8 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
         ],
         "doubted": columns_named(opened, names),
         "doubts": codes,
-        "is_loose": _is_loose((result.get("quality") or {}).get("pairs")),
+        "is_loose": _is_loose(quality.get("pairs")),
+        "worst": _worst(opened, quality) if _is_loose(quality.get("pairs")) else {},
     }
 
 
@@ -72,6 +75,15 @@ def _is_loose(pairs: Mapping[str, float] | None) -> bool:
     [False, True]
     """
     return pairs is not None and (pairs["error"] >= LOOSE or is_hidden(pairs))
+
+
+def _worst(opened: OpenProject, quality: Mapping[str, Any]) -> dict[str, str]:
+    """The two columns of which the rows are furthest off together, if noise does not hide it."""
+    said = quality.get("worst_pair")
+    if not said or is_hidden(said) or said["error"] < LOOSE:
+        return {}
+    names = [shown for shown, _, _ in columns_named(opened, said["columns"])]
+    return dict(zip(("one", "other"), names, strict=True)) if len(names) == 2 else {}
 
 
 def is_outdated(opened: OpenProject) -> bool:

@@ -1265,7 +1265,12 @@ def test_what_stands_in_a_released_table_is_said_of_each_column(client, place):
     rows = "".join(f"{'A' if n % 20 else 'andere'};{n};{n},5;\n" for n in range(100))
     (folder / "synthetic.csv").write_text("Ort;Alter;Größe;Bemerkung\n" + rows, "utf-8")
     fields = [
-        {"name": "Ort", "type": "string", "synthdp": {"other": "andere"}},
+        {
+            "name": "Ort",
+            "type": "string",
+            "constraints": {"enum": ["A", "B"]},
+            "synthdp": {"other": "andere"},
+        },
         {"name": "Alter", "type": "integer"},
         {"name": "Größe", "type": "number", "decimalChar": ","},
         {"name": "Bemerkung", "type": "string", "missingValues": [""]},
@@ -1281,7 +1286,7 @@ def test_what_stands_in_a_released_table_is_said_of_each_column(client, place):
     said.write_text(json.dumps(certificate))
     client = studio_client(place)[0]
     page = unescape(client.get("/look?language=de").text)
-    for fact in ("„andere“: 5 %", "0 bis 99", "0,5 bis 99,5", "leer: 100 %"):
+    for fact in ("keine: B, „andere“: 5 %", "0 bis 99", "0,5 bis 99,5", "leer: 100 %"):
         assert f"<td><bdi>{fact}</bdi></td>" in page
     for address in ("/run", "/look", "/take"):
         text = " ".join(unescape(client.get(address).text).split())
@@ -1304,7 +1309,8 @@ def test_rows_whose_values_do_not_fit_are_not_to_be_trusted(client, place, pairs
     budgeted(client)
     measured, is_loose = LOOSE_PAIRS[pairs]
     beyond = "column 'Alter': its bounds are uncertain: about 41 % of its records may lie beyond"
-    quality = {"columns": {"error": 0.01, "stddev": 0.001}, "pairs": measured}
+    worst = {"columns": ["Ort", "Größe"], "error": 0.3, "stddev": 0.02}
+    quality = {"columns": {"error": 0.01, "stddev": 0.001}, "pairs": measured, "worst_pair": worst}
     for number, cautions in enumerate([[beyond], []], start=1):
         made_run(place, number, cautions=cautions, quality=quality)
         client = studio_client(place)[0]
@@ -1312,6 +1318,8 @@ def test_rows_whose_values_do_not_fit_are_not_to_be_trusted(client, place, pairs
             text = " ".join(unescape(client.get(f"{page}?language={language}").text).split())
             row = {"en": "what stands together in one row", "de": "was in einer Zeile steht"}
             assert (row[language] in text) == is_loose, page
+            least = {"en": "how “Ort” and “Größe” go together", "de": "wie „Ort“ und „Größe“"}
+            assert (least[language] in text) == is_loose, page
             if cautions and page != "/run":
                 joined = "<bdi>Alter</bdi>;" if is_loose else "<bdi>Alter</bdi></p>"
                 assert joined in text
