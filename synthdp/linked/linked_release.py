@@ -247,7 +247,8 @@ class LinkedRelease:
             "views": self._stated_views(),
             "public": self._public,
         }
-        package |= {"domain_share": self._settings.domain_share} if self._declared.is_open else {}
+        if self._declared.is_open:
+            package |= {"domain_share": self._settings.domain_share}
         return package | {"failure_delta": float(self._ledger.failure_delta)}
 
     def _stated_views(self) -> dict[str, Any]:

@@ -112,7 +112,8 @@ def compared(
         # Noise that hides how many records there are hides their errors, too. The same was asked
         # all the same.
         is_hidden = bool(measurements) and clear_total(measurements) is None
-        stated |= {} if is_hidden else {"quality": quality}
+        if not is_hidden:
+            stated |= {"quality": quality}
         if settings.accept is not None:
             stated["acceptance"] = VERDICTS.load()(settings.accept, None if is_hidden else quality)
     kept = None if drawn is None else kept_table(drawn)

@@ -47,7 +47,8 @@ def rescued(
     """
     given = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
     asked = [] if unchecked else [_budget_of(kept, each, given) for each in kept.budgets]
-    asked += [given] if given is not None and not asked else []
+    if given is not None and not asked:
+        asked += [given]
     identity = RunIdentity(
         run=kept.run, when=kept.when, resumed=kept.resumed, rescued=now(), is_asked=bool(asked)
     )
@@ -105,7 +106,8 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         columns = {column.name: column for column, _ in learnt}
         findings = [caution for _, caution in learnt if caution]
         asked = kept.header["settings"]
-        findings += [NOT_CHOSEN] if asked.get("choose") or asked["mechanism"] == SEVERAL else []
+        if asked.get("choose") or asked["mechanism"] == SEVERAL:
+            findings += [NOT_CHOSEN]
         closed = closed_so_far(facts.schema, columns)
         # A run may have stopped while it was learning. What it had learnt is worth keeping, but
         # there is no table yet that could be counted.

@@ -163,11 +163,8 @@ def check_schema_keys(schema: Mapping[str, Any]) -> None:
             raise SchemaError(f"schema: the key {key!r} is not known; did you mean {meant!r}?")
         if meant in _OF_ALL_FIELDS:
             places = "each field that it is meant for"
-            places += (
-                ", or for all of them under dialect"
-                if meant in ("decimalChar", "groupChar")
-                else ""
-            )
+            if meant in ("decimalChar", "groupChar"):
+                places += ", or for all of them under dialect"
             raise SchemaError(f"schema: {key!r} is not known here; it belongs in {places}")
         if key in _OF_DIALECTS:
             raise SchemaError(

@@ -86,7 +86,8 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         for name, kind in kinds.items()
         if _label(kind) != IGNORE
     ]
-    own |= {"ignore": ignored} if ignored else {}
+    if ignored:
+        own |= {"ignore": ignored}
     return {"fields": fields} | written | ({"synthdp": own} if own else {})
 
 

@@ -215,7 +215,8 @@ def _refuse_unknown(
     gone |= {"edges"} if {"bounds", "bins"} & parts else {"bins"} if has_edges(field) else set()
     gone |= {"shape"} if "bounds" in parts else set()
     shown = [key for key in keys if key not in gone]
-    shown += ["derive"] if parts or derivable(field) else []
+    if parts or derivable(field):
+        shown += ["derive"]
     in_column(name, "synthdp", dict.fromkeys(unknown)).check_keys(shown, _HERE)
 
 

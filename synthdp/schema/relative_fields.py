@@ -404,7 +404,8 @@ def _declared(column: RelativeColumn, modelled: Mapping[str, Any]) -> dict[str, 
     if column.is_ratio:
         own.pop("decimals", None)
     field = dict(column.declared)
-    field |= {"constraints": constraints} if constraints else {}
+    if constraints:
+        field |= {"constraints": constraints}
     return field | {"synthdp": {**column.settings, **bounds, **own}}
 
 

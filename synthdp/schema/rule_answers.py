@@ -138,7 +138,8 @@ def as_distance(kind: Kind, lower: str) -> dict[str, Any]:
         own |= {"relative_to": lower, "minimum": 0}
         bounds = field.pop("constraints", None) or {}
         kept = {key: bounds[key] for key in bounds if key not in ("minimum", "maximum")}
-        field |= {"constraints": kept} if kept else {}
+        if kept:
+            field |= {"constraints": kept}
     minimum = own.get("minimum")
     own["minimum"] = max(minimum, 0) if isinstance(minimum, int | float) else 0
     return field | {"synthdp": own}

@@ -183,7 +183,8 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
     ruled += "".join(
         f"\n{key}: {json.dumps(said)}" for key, said in schema.dialect.as_property().items()
     )
-    ruled += f"\nprimary key: {', '.join(schema.generated.key)}" if schema.generated.key else ""
+    if schema.generated.key:
+        ruled += f"\nprimary key: {', '.join(schema.generated.key)}"
     return f"{title}\n\n{listed}{ruled}{note}"
 
 
@@ -211,7 +212,8 @@ def _declared(column: OpenColumn) -> list[str]:
         return [_understood(column.template, _without_guess(column))]
     own = column.declared.get("synthdp") or {}
     words = [f"by {own['resolution']}"] if "resolution" in own else []
-    words += [f"written as {column.declared['format']}"] if "format" in column.declared else []
+    if "format" in column.declared:
+        words += [f"written as {column.declared['format']}"]
     return words + ([f"{own['decimals']} decimals"] if own.get("decimals") is not None else [])
 
 
@@ -228,8 +230,10 @@ def _without_guess(column: OpenColumn) -> dict[str, Any]:
 
 def _to_be_learnt(column: OpenColumn) -> list[str]:
     words = [f"levels to be learnt, else {column.other}"] if "levels" in column.open_parts else []
-    words += ["bounds to be learnt"] if "bounds" in column.open_parts else []
-    words += [f"bins {_BINNED[column.binning]} to be learnt"] if "bins" in column.open_parts else []
+    if "bounds" in column.open_parts:
+        words += ["bounds to be learnt"]
+    if "bins" in column.open_parts:
+        words += [f"bins {_BINNED[column.binning]} to be learnt"]
     return words + (["decimals to be learnt"] if "decimals" in column.open_parts else [])
 
 
@@ -241,16 +245,22 @@ def _understood(column: Column, field: Mapping[str, Any]) -> str:
         shown = ", ".join(map(str, constraints["enum"]))
         shown = shown if len(shown) <= _MAX_WIDTH // 2 else f"{shown[: _MAX_WIDTH // 2]} ..."
         merged = own["merged"]["levels"] if "merged" in own else []
-        shown += f"; {len(merged)} merged" if merged else ""
+        if merged:
+            shown += f"; {len(merged)} merged"
         return f"{shown}; else {own['other']}" if "other" in own else shown
     if field["type"] == "boolean":
         return f"{' '.join(field.get('trueValues', TRUE_WORDS))} / {' '.join(field.get('falseValues', FALSE_WORDS))}"
     words = [column.reading.what]  # of a type that has neither levels nor bounds
     if "minimum" in constraints:
         words = [f"{constraints['minimum']} to {constraints['maximum']}"]
-    words += [f"by {own['resolution']}"] if "resolution" in own else []
-    words += [f"written as {field['format']}"] if "format" in field else []
-    words += [f"{own['decimals']} decimals"] if "decimals" in own else []
-    words += [f"{len(own['shape']['starts'])} pieces of shape"] if "shape" in own else []
-    words += [f"heaped on {', '.join(own['heaping'])}"] if own.get("heaping") else []
+    if "resolution" in own:
+        words += [f"by {own['resolution']}"]
+    if "format" in field:
+        words += [f"written as {field['format']}"]
+    if "decimals" in own:
+        words += [f"{own['decimals']} decimals"]
+    if "shape" in own:
+        words += [f"{len(own['shape']['starts'])} pieces of shape"]
+    if own.get("heaping"):
+        words += [f"heaped on {', '.join(own['heaping'])}"]
     return ", ".join(words)

@@ -181,7 +181,8 @@ def described(package: Package, *, has_files: bool) -> dict[str, Any]:
         )
         left_out = ("hash", "bytes", "stats", "path" if is_inline else "data")
         kept = {key: value for key, value in resource.items() if key not in left_out}
-        kept |= {} if is_inline else {"path": files[name]}
+        if not is_inline:
+            kept |= {"path": files[name]}
         resources.append({**kept, "schema": {**resource["schema"], "fields": fields}})
     return {**package.content, "resources": resources}
 

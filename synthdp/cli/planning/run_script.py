@@ -52,7 +52,8 @@ def run_script(words: Sequence[str], dialect: Mapping[str, str] | None = None) -
         raise ParameterError("these are no words of synthdp run; see synthdp run --help") from None
     usual = vars(parser.parse_args(["run", "-o", "-", "--epsilon", "0", "--delta", "0"]))
     arguments = {name: asked[name] for name in ARGUMENTS if asked[name] != usual[name]}
-    arguments |= {"journal": JOURNAL} if asked["budget"] else {}
+    if asked["budget"]:
+        arguments |= {"journal": JOURNAL}
     modules, given = _table(asked)
     imports = sorted(["json", "synthdp", *modules])
     listed = "".join(f"    {name}={value!r},\n" for name, value in arguments.items())

@@ -116,7 +116,8 @@ def describe_check(
         asked = expected_questions(schema, ledger, domain_share=share)
         findings = warnings_first([*findings, *question_findings(asked, rows)])
         content["noise"], texts, brief = _expectation(schema, ledger, asked, rows, share)
-        texts += [ABOUT_UNIT] if unit is None else []
+        if unit is None:
+            texts += [ABOUT_UNIT]
     content["findings"] = [finding_facts(finding) for finding in findings]
     read = f"{ABOUT_READING}:\n{readings_text(schema, is_whole=is_whole)}"
     lines = finding_lines(findings) or ["nothing to warn of"]

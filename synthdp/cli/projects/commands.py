@@ -44,11 +44,13 @@ def run_words(opened: OpenProject) -> list[str]:
     if project.epsilon <= 0 or project.delta <= 0:
         raise ProjectError("epsilon_open", "no budget is chosen; choose an epsilon")
     words = ["run", *_table_words(opened), "-o", f"{published}/{output_of(opened)}"]
-    words += [] if project.is_linked else ["--kinds", f"{opened.run.name}/{KINDS}"]
+    if not project.is_linked:
+        words += ["--kinds", f"{opened.run.name}/{KINDS}"]
     words += ["--epsilon", f"{project.epsilon}", "--delta", f"{project.delta}"]
     if project.unit:
         words += ["--unit", project.unit, "--max-rows-per-unit", f"{project.max_rows}"]
-        words += ["--order", project.order] if project.order else []
+        if project.order:
+            words += ["--order", project.order]
     if project.budget:
         if project.budget not in budgets_in(opened):
             problem = f"{project.budget!r} is not in {str(opened.place)!r}; choose a budget file"

@@ -60,6 +60,8 @@ def before_distance(opened: OpenProject, table: str, name: str, kind: Any) -> tu
     own = {key: each for key, each in kind[OWN].items() if key not in (RELATIVE, "as", *BOUNDS)}
     constraints = {**(kind.get("constraints") or {}), **former.get("bounds", {})}
     field = {key: each for key, each in kind.items() if key not in (OWN, "constraints")}
-    field |= {"constraints": constraints} if constraints else {}
-    field |= {OWN: own} if own else {}
+    if constraints:
+        field |= {"constraints": constraints}
+    if own:
+        field |= {OWN: own}
     return (field if len(field) > 1 else field["type"]), list(former.get("rules", ()))

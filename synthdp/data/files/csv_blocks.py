@@ -168,7 +168,8 @@ def check_text(block: bytes, marks: CsvMarks) -> None:
     way_out = "save it as UTF-8, or " + (
         "declare its encoding: --encoding" if is_usual else "correct its encoding"
     )
-    way_out += ', in a schema "dialect": {"encoding": ..}' if is_usual else ""
+    if is_usual:
+        way_out += ', in a schema "dialect": {"encoding": ..}'
     if b"\0" in block:
         raise CsvStructureError(
             f"it holds NUL bytes, so it is no {marks.encoding.upper()} text; {way_out}"

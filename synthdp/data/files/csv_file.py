@@ -63,7 +63,8 @@ class CsvFile(TableFile):
         if other := next((mark for mark in ",;\t|" if mark in name and mark != delimiter), None):
             shown = "tab" if other == "\t" else other
             way_out = f"declare it: --delimiter {shlex.quote(shown)}"
-            way_out += ", or --dialect excel-semicolon if Excel wrote it" if other == ";" else ""
+            if other == ";":
+                way_out += ", or --dialect excel-semicolon if Excel wrote it"
             way_out += f', in a schema "dialect": {{"delimiter": {json.dumps(shown)}}}'
             self._refuse(
                 f"its header has no {delimiter!r}; if {other!r} separates the columns, {way_out}"

@@ -77,7 +77,8 @@ def _numbers(rows: DrawnRows, drawn: Sequence[str], *, is_within: bool) -> NDArr
         return rows.positions + 1 if is_within else np.arange(1, rows.n_rows + 1)
     values = rows.frame[list(drawn)].reset_index(drop=True)
     groups = [values[name] for name in drawn]
-    groups += [pd.Series(rows.parents)] if is_within else []
+    if is_within:
+        groups += [pd.Series(rows.parents)]
     numbers: NDArray[np.integer[Any]] = (
         values.groupby(groups, dropna=False, sort=False, observed=True).cumcount().to_numpy() + 1
     )

@@ -85,7 +85,8 @@ def history_package(
         "missingValues": missing,
         "foreignKeys": [link],
     }
-    rows |= {"synthdp": own} if own else {}
+    if own:
+        rows |= {"synthdp": own}
     bounds = {"max_children": settings.max_rows, "min_children": 1, "order": order}
     persons = {"fields": [key], "missingValues": missing, "primaryKey": unit}
     resources = [

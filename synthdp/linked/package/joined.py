@@ -371,7 +371,8 @@ def _column(
     # What is public is not learnt: a draft may say so of all columns.
     own = {key: value for key, value in (field.get("synthdp") or {}).items() if key != "derive"}
     described = {"name": name, "constraints": constraints, "synthdp": own}
-    described |= {"type": field["type"]} if "type" in field else {}
+    if "type" in field:
+        described |= {"type": field["type"]}
     # The rows of a public table are public, so its levels may be read off them.
     if not constraints.keys() & {"enum", "minimum", "maximum"} and field.get("type") != "boolean":
         levels = sorted({text for text in texts if text is not None})

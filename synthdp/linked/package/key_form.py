@@ -61,7 +61,8 @@ class KeyForm:
         if keys is None or field.get("type", "string") not in ("string", "any"):
             return cls({"type": "string"})
         is_declared = {key: field[key] for key in ("format",) if key in field}
-        is_declared |= {"constraints": {"pattern": expression}} if "pattern" in constraints else {}
+        if "pattern" in constraints:
+            is_declared |= {"constraints": {"pattern": expression}}
         return cls({"type": "string", **is_declared}, 1, keys)
 
     def written(self, numbers: NDArray[np.integer[Any]], *, text: bool) -> pd.Series:

@@ -141,7 +141,8 @@ def with_kinds(
             fields[name] = {**field, OWN: own} if own else _without_own(field)
     kept = [fields[name] for name in kinds if name not in ignored]
     own = {key: value for key, value in schema.get(OWN, {}).items() if key != "ignore"}
-    own |= {"ignore": ignored} if ignored else {}
+    if ignored:
+        own |= {"ignore": ignored}
     own = {OWN: own} if own else {}
     return {**resource, "schema": {**_without_own(schema), "fields": kept, **own}}
 

@@ -255,7 +255,8 @@ def _declared_of(
     if not fields:
         return None, tuple(ignored)
     plain = {key: schema[key] for key in ("missingValues", "synthdp") if key in schema}
-    plain |= {"dialect": resource["dialect"]} if "dialect" in resource else {}
+    if "dialect" in resource:
+        plain |= {"dialect": resource["dialect"]}
     try:
         declared = OpenSchema.from_dict({**plain, "fields": fields}, learns_bins=False)
         return replace(declared, ignored=()), declared.ignored

@@ -344,7 +344,8 @@ class Journal(Closing):
             self._next < len(self._file)
             and (remark := remark_at(self._file, self._next)) is not None
         ):
-            self._resumed += [str(remark["resumed"])] if "resumed" in remark else []
+            if "resumed" in remark:
+                self._resumed += [str(remark["resumed"])]
             self._next += 1
         return self._next >= len(self._file)
 

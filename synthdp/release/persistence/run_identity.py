@@ -33,8 +33,10 @@ class RunIdentity:
             "released": self.when,
             "is_charged_to_budget": self.is_asked,
         }
-        content |= {"resumed": list(self.resumed)} if self.resumed else {}
-        content |= {"rescued": self.rescued} if self.rescued else {}
+        if self.resumed:
+            content |= {"resumed": list(self.resumed)}
+        if self.rescued:
+            content |= {"rescued": self.rescued}
         return content | ({"replayed": self.replayed} if self.replayed else {})
 
 

@@ -62,4 +62,5 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(each))
         yield each
         todo += [each.__cause__, each.__context__]
-        todo += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        if isinstance(each, BaseExceptionGroup):
+            todo += each.exceptions

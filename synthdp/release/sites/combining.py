@@ -133,7 +133,8 @@ def combine(
     certificate = _certificate(parts, measurements, fitter, model, same_people=same_people)
     certificate |= said
     certificate["cautions"] += _unmeasured_cautions(schema, measurements, published)
-    certificate["cautions"] += _other_people(parts) if same_people else []
+    if same_people:
+        certificate["cautions"] += _other_people(parts)
     drawn = None
     if published:
         n_rows = round(model.total)

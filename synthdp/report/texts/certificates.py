@@ -69,27 +69,27 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
             *_domain_facts(content),
         ]
         facts += drawn_facts(content.get("domain", {}))
-        facts += tails_facts(content.get("domain", {})) if is_whole else []
+        if is_whole:
+            facts += tails_facts(content.get("domain", {}))
         facts += run_facts(content.get("run") or {})
         facts += site_facts(content.get("sites") or {})
-        facts += [("kinds", content["kinds"])] if "kinds" in content else []
+        if "kinds" in content:
+            facts += [("kinds", content["kinds"])]
     quality = quality_facts(content.get("quality") or {})
     facts += quality if is_whole else quality[:1]
     facts += [("chosen model", line) for line in filter(None, [choice_line(content)])]
     facts += [("accepted if", line) for line in acceptance_lines(content)]
     facts += [("known", line) for line in known_lines(content)]
     facts += [("earlier release", line) for line in prior_lines(content)]
-    facts += rows_facts(content.get("rows") or {}) if is_whole else []
+    if is_whole:
+        facts += rows_facts(content.get("rows") or {})
     facts += _generated_facts(content)
     cautions = list(content.get("cautions", ()))
     cautions = cautions if is_whole else grouped(cautions)
     cautions = [with_caution_code(caution) for caution in cautions]
     facts += [("caution", text) for text in (cautions if is_whole else cautions[:_CAUTIONS])]
-    facts += (
-        []
-        if is_whole or len(cautions) <= _CAUTIONS
-        else [("", f"... and {len(cautions) - _CAUTIONS} more")]
-    )
+    if not (is_whole or len(cautions) <= _CAUTIONS):
+        facts += [("", f"... and {len(cautions) - _CAUTIONS} more")]
     if not content.get("complete", False):
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
     limits = "\n".join(
@@ -105,7 +105,8 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     if not is_whole:
         listed = "\n".join(wrapped(line, indent=" " * 19) for line in _listed(facts).splitlines())
         return "\n\n".join([listed, limits, _listed(details[:2]), _questions_in_short(content)])
-    details += [("schema", f"sha256 {content['schema']['sha256']}")] if "schema" in content else []
+    if "schema" in content:
+        details += [("schema", f"sha256 {content['schema']['sha256']}")]
     return "\n\n".join(
         [_listed(facts), *tables, limits, *_stated(content), _listed(details), questions]
     )
@@ -219,11 +220,8 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         share = 100 * domain["share_of_budget"]
         learnt = "learnt" if columns or "open" in domain else "to be learnt"
         rest = f"; {_columns(len(domain['open']))} still open" if domain.get("open") else ""
-        rest += (
-            f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole"
-            if columns
-            else ""
-        )
+        if columns:
+            rest += f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole"
         return [
             (
                 "domain",

@@ -191,7 +191,8 @@ class Column(Traits):
         and `ABOVE`, or `NOT_READ`.
         """
         places = [BELOW, ABOVE] if self.has_end_places else []
-        places += [NOT_READ] if self.has_unread_place else []
+        if self.has_unread_place:
+            places += [NOT_READ]
         labels = self._labels
         return pd.Index([*labels, *places], dtype=object, name=self.name) if places else labels
 
@@ -269,8 +270,10 @@ class Column(Traits):
         }
         field = {key: value for key, value in field.items() if value != ""} | properties
         constraints = dict(constraints) | ({"required": True} if self.required else {})
-        field |= {"constraints": constraints} if constraints else {}
-        field |= {"synthdp": dict(own)} if own else {}
+        if constraints:
+            field |= {"constraints": constraints}
+        if own:
+            field |= {"synthdp": dict(own)}
         return field
 
     @staticmethod

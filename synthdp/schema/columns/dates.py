@@ -463,7 +463,8 @@ class DateColumn(TemporalColumn[date]):
         if self.resolution != DEFAULT_RESOLUTION[self.type]:
             notes.append(f"kept by {self.resolution}")
         what = {"date": "dates", "datetime": "dates with a time of day"}[self.type]
-        what += "" if self.format is None else f" by the format {self.format}"
+        if self.format is not None:
+            what += f" by the format {self.format}"
         return Reading(what=what, fits=fits, written=written, note="; ".join(notes))
 
 

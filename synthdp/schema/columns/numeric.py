@@ -184,7 +184,8 @@ class IntegerColumn(NumericColumn):
         else:
             way_out = "" if is_year else ": declare synthdp.width, or type 'string'"
             note = f"fractions are not read, nor zeros in front, as in 007{way_out}"
-        note += UNITS if not self.notation.bare_number else ""
+        if not self.notation.bare_number:
+            note += UNITS
         what = "years" if is_year else "whole numbers"
         return Reading(what=what, fits=text, written=text, note=note)
 
@@ -477,7 +478,8 @@ class NumberColumn(NumericColumn):
         note = f"decimals begin with {mark!r} (decimalChar), {marks}; {unread}"
         if not decimals:
             note += UNWRITTEN
-        note += UNITS if not self.notation.bare_number else ""
+        if not self.notation.bare_number:
+            note += UNITS
         return Reading(what="numbers", fits=fits, written=written, note=note)
 
     @classmethod

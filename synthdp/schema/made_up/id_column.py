@@ -183,7 +183,8 @@ class IdColumn(GeneratedColumn):
     def field(self) -> dict[str, Any]:
         """This column as a field of Frictionless Table Schema."""
         own: dict[str, Any] = {} if self.pattern is None else {"pattern": self.pattern}
-        own |= {} if self.pattern == UUID else {"start": self.start}
+        if self.pattern != UUID:
+            own |= {"start": self.start}
         return self._field(self.type, own | ({"per": list(self.per)} if self.per else {}))
 
 

@@ -82,9 +82,8 @@ def names_in(rule: Mapping[str, Any]) -> set[str]:
     forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
     entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
     names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
-    names += (
-        determined if isinstance(determined, Sequence) and not isinstance(determined, str) else []
-    )
+    if isinstance(determined, Sequence) and not isinstance(determined, str):
+        names += determined
     names += [name for relation in relations_of_check(rule) for name in relation.factors]
     return {name for name in names if isinstance(name, str)}
 

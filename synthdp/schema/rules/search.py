@@ -130,8 +130,10 @@ class Search:
             last = min(high, int(line.bins[1][code]))
             if low < first or last < high:
                 parts = [(first, last)]
-                parts += [(low, int(line.floor(np.array([first - 1]))[0]))] if low < first else []
-                parts += [(int(line.ceil(np.array([last + 1]))[0]), high)] if last < high else []
+                if low < first:
+                    parts += [(low, int(line.floor(np.array([first - 1]))[0]))]
+                if last < high:
+                    parts += [(int(line.ceil(np.array([last + 1]))[0]), high)]
                 return _between(box, name, parts)
         return []
 
