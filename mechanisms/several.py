@@ -1,4 +1,6 @@
-"""Several mechanisms in one release: each measures for a part of the budget, and all is fitted together."""
+"""Several mechanisms in one release: each measures for a part of the budget, and all is fitted
+together.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

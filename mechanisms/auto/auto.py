@@ -131,9 +131,9 @@ class Auto(Mechanism):
         return self.release_after(None, table, task)
 
     def release_after(self, earlier: "Drifting | None", table: PrivateTable, task: Task) -> Model:
-        """As `release`, when an earlier release about an overlapping population says roughly what is
-        to be found: the first scores are of how far pairs moved since, and what it measured is fitted
-        beside what is measured now (`synthdp.mechanisms.auto.drifting`).
+        """As `release`, when an earlier release about an overlapping population says roughly what
+        is to be found: the first scores are of how far pairs moved since, and what it measured is
+        fitted beside what is measured now (`synthdp.mechanisms.auto.drifting`).
         """
         run = _Run(self, earlier, table, task)
         table = run.table

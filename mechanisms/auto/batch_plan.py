@@ -340,7 +340,9 @@ class _Growth:
         return _GainTables(single, pair, triple)
 
     def _seeds(self, tables: _GainTables) -> NDArray[np.int64]:
-        """Pairs of largest return, best first, from which cliques are grown; shape ``(n_seeds, 2)``."""
+        """Pairs of largest return, best first, from which cliques are grown; shape ``(n_seeds,
+        2)``.
+        """
         n = len(self._names)
         upper = np.triu_indices(n, 1)
         cells = (self._sizes[:, None] * self._sizes)[upper]

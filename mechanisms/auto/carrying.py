@@ -1,9 +1,10 @@
 """What earlier measurements are still worth where the population moved.
 
 A table of one noise estimates all parts of its residuals (see `expected_loss`) with one precision.
-Where a column moved, the parts that it is in are known less precisely than the others. So a table is
-carried with the precision of its worst part. Its marginals, the widest ones first, carry what the
-other parts are known better by. No part is carried with more precision than it is still known with.
+Where a column moved, the parts that it is in are known less precisely than the others. So a table
+is carried with the precision of its worst part. Its marginals, the widest ones first, carry what
+the other parts are known better by. No part is carried with more precision than it is still known
+with.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

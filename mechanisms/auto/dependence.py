@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _GRID = np.concatenate([[0.0], np.geomspace(1e-4, 2.0, 48)])
-"""Strengths of the mixture, as L1 distances in shares of all records: at most 2, steps of a quarter,
-finer than noise can tell apart.
+"""Strengths of the mixture, as L1 distances in shares of all records: at most 2, steps of a
+quarter, finer than noise can tell apart.
 """
 _PRIOR_MEAN, _PRIOR_NONE = 0.1, 0.05
 """Prior of the mixture's weights: an exponential distribution of this mean, and so much at 0."""

@@ -6,8 +6,8 @@ drift since: of columns by how far they are from this table's, which is measured
 scores that are paid for. All else here is post-processing of released values.
 
 The drift of a marginal is what it moved beyond its columns (the drift of residuals, see
-`expected_loss`). So each earlier marginal is first moved to where columns are now: by as much as its
-model moves when it is scaled to them.
+`expected_loss`). So each earlier marginal is first moved to where columns are now: by as much as
+its model moves when it is scaled to them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,12 +53,13 @@ _TOLERANCE, _MAX_ROUNDS = 1e-4, 10
 _EXACT = 1e-6
 """Variance of a column, as a share of what is carried of it, below which it is published."""
 _MOVED = 0.5
-"""Squared drift of all pairs, as a share of their squared dependences, above which nothing of the earlier
-release is used: scores of independence then say more of what depends on what.
+"""Squared drift of all pairs, as a share of their squared dependences, above which nothing of the
+earlier release is used: scores of independence then say more of what depends on what.
 """
 _COLUMNS_MOVED = 0.07
-"""Mean total variation distance of columns above which the same holds, and pairs are not even scored: of
-records of which so many changed in each column, pairs have lost a third of what they depend and more.
+"""Mean total variation distance of columns above which the same holds, and pairs are not even
+scored: of records of which so many changed in each column, pairs have lost a third of what they
+depend and more.
 """
 _MOST_NAMED = 10
 """Pairs that the certificate names, those that moved most."""
@@ -182,8 +183,8 @@ class Drifting:
         }
 
     def carry(self, released: Sequence[LinearMeasurement]) -> tuple[LinearMeasurement, ...]:
-        """What the earlier release still says, moved to where this table's columns are by all that is
-        released by now.
+        """What the earlier release still says, moved to where this table's columns are by all that
+        is released by now.
         """
         self.compare_columns(released)
         if self._pair_scores is not None and not self.has_moved:
@@ -423,8 +424,8 @@ class Drifting:
     def _moved_to_now(
         self, measurement: LinearMeasurement, beyond: Mapping[str, FloatArray]
     ) -> LinearMeasurement:
-        """A measurement moved by as much as the earlier model of it moves when it is scaled to where
-        columns are now, and its columns a little beyond.
+        """A measurement moved by as much as the earlier model of it moves when it is scaled to
+        where columns are now, and its columns a little beyond.
         """
         clique = measurement.clique
         before = self._shares_of(clique)

@@ -40,8 +40,8 @@ _MAX_NOISE_SHARE = 0.06
 _CLEAR = 4.0
 """Standard deviations of its noise by which a score has to exceed what is expected."""
 _STRONG = 0.2
-"""Least L1 norm of what is called strong, as a share of the records: a total variation distance of a
-tenth.
+"""Least L1 norm of what is called strong, as a share of the records: a total variation distance of
+a tenth.
 """
 _ROUNDS = 8
 """Of iterative proportional fitting; what is left then is far below what counts as strong."""

@@ -153,7 +153,9 @@ class NamedMarginals:
         return self._table.domain.size(clique) > MAX_DEFAULT_CELLS
 
     def _floor(self, clique: Clique) -> list[Floor]:
-        """The floor under a marginal at the finest merging that noise allows; none if there is none."""
+        """The floor under a marginal at the finest merging that noise allows; none if there is
+        none.
+        """
         if self._is_too_large(clique) or not self._is_clear:
             return []
         fair = self._fair_rho(clique)

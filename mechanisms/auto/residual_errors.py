@@ -125,7 +125,8 @@ def later_errors(
     *,
     relative_model_error: float,
 ) -> dict[ResolvedClique, float]:
-    """Squared errors of a model, by part of all residuals, from scores of pairs and wider marginals.
+    """Squared errors of a model, by part of all residuals, from scores of pairs and wider
+    marginals.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""How much of a table was replaced since an earlier one, pair by pair and column by column: empirical
-Bayes over all of them.
+"""How much of a table was replaced since an earlier one, pair by pair and column by column:
+empirical Bayes over all of them.
 
-Mostly it is columns that move, by a new code book or a new policy, and their pairs with them; and here
-and there a pair moves by far more. So the turnover of a pair is taken to be the sum of those of its
-columns, times a factor of its own.
+Mostly it is columns that move, by a new code book or a new policy, and their pairs with them; and
+here and there a pair moves by far more. So the turnover of a pair is taken to be the sum of those
+of its columns, times a factor of its own.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,12 +19,12 @@ from synthdp.mechanisms.auto.dependence import posterior_shares
 FloatArray = NDArray[np.float64]
 
 _FACTORS = np.geomspace(1e-4, 200.0, 80)
-"""Of a pair's own, beside what its columns say: the support of a mixture. Where few columns moved by
-much, the others are far below the mean.
+"""Of a pair's own, beside what its columns say: the support of a mixture. Where few columns moved
+by much, the others are far below the mean.
 """
 _PRIOR_SPREAD, _PRIOR_COUNT = 1.0, 3.0
-"""Of the factors, before any pair is seen: log-normal around 1 of this standard deviation, and as many
-pairs as it counts for.
+"""Of the factors, before any pair is seen: log-normal around 1 of this standard deviation, and as
+many pairs as it counts for.
 """
 _ROUNDS, _REFITS = 100, 4
 """Of expectation-maximisation; of the weights that columns are fitted by."""
@@ -105,8 +105,8 @@ def _hidden_turnover(stddevs: FloatArray) -> float:
 
 
 def _column_sums(pairs: Sequence[Clique], values: FloatArray, stddevs: FloatArray) -> FloatArray:
-    """For each pair the sum of the turnovers of its columns, which are fitted by least squares, none
-    below 0.
+    """For each pair the sum of the turnovers of its columns, which are fitted by least squares,
+    none below 0.
     """
     columns = sorted({name for pair in pairs for name in pair})
     design = np.array([[float(name in pair) for name in columns] for pair in pairs])

@@ -30,8 +30,8 @@ def least_rho(event: Event) -> float | None:
             return float(event.epsilon**2 / 8)
         case PrivTreeEvent():
             # A record moves the likelihood of splitting at all nodes on its path, at each one by
-            # less than at the next: a geometric series. The range is wider than epsilon, as a record
-            # makes splits likelier by so much, and less likely by no more than one step.
+            # less than at the next: a geometric series. The range is wider than epsilon, as a
+            # record makes splits likelier by so much, and less likely by no more than one step.
             one_step = 1 / event.scale
             all_steps = one_step * (1 - 1 / expm1(-event.decay / event.scale))
             bounded_range = event.sensitivity * (all_steps + one_step)
@@ -119,7 +119,8 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     >>> round(zcdp_delta(0.1034, 1.0), 4)
     0.01
     """
-    # Orders 1 + a of the Renyi divergence. Any grid gives a delta that holds; a finer one a smaller.
+    # Orders 1 + a of the Renyi divergence. Any grid gives a delta that holds; a finer one a
+    # smaller.
     a = np.geomspace(1e-3, 1e6, 20_001)
     log_deltas = a * ((1 + a) * rho - epsilon) - np.log(a) + (1 + a) * np.log1p(-1 / (1 + a))
     # Delta is a probability: at most 1, whose logarithm is 0.

@@ -28,7 +28,8 @@ _RHOS = (Fraction(1, 8), Fraction(1, 10**9))
 """Noise of scale 2, and of more than 8,192, which is drawn in another way."""
 
 _TOLERANCE = 0.1
-"""Of the scale of noise, of correlations and of probabilities; frozen bits leave nothing to chance."""
+"""Of the scale of noise, of correlations and of probabilities; frozen bits leave nothing to chance.
+"""
 
 
 def draw_excess() -> Iterator[str]:

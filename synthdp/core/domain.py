@@ -103,7 +103,8 @@ class Domain:
         ordered = self.ordered.intersection(names)
         if len(set(names)) < len(names):
             return type(self)(names, shape, special, ordered)  # which refuses it
-        # What was checked is not checked again: rounds ask for thousands of marginals of wide tables.
+        # What was checked is not checked again: rounds ask for thousands of marginals of wide
+        # tables.
         part = object.__new__(type(self))
         vars(part).update(attributes=names, shape=shape, special=special, ordered=ordered)
         return part

@@ -273,8 +273,8 @@ class Workload:
     def relative_weights(self, cliques: Iterable[Clique]) -> dict[Clique, float]:
         """The use of cliques for the workload, the largest as 1 and none below `MIN_USE`."""
         uses = {clique: self.weight_of(clique) for clique in cliques}
-        # A candidate of no use keeps a little: nothing that may be selected has a weight of 0. Where
-        # none is of any use all weigh alike.
+        # A candidate of no use keeps a little: nothing that may be selected has a weight of 0.
+        # Where none is of any use all weigh alike.
         largest = max(uses.values(), default=0.0) or 1.0
         return {clique: max(use / largest, MIN_USE) for clique, use in uses.items()}
 

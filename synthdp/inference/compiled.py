@@ -1,4 +1,5 @@
-"""Loops over records that numpy could only do by copying them: compiled by numba when they first run.
+"""Loops over records that numpy could only do by copying them: compiled by numba when they first
+run.
 
 What is compiled is plain Python over arrays, and runs as such, slowly but with the same results,
 where numba cannot be imported for whatever reason; tests compare the two.
@@ -27,8 +28,8 @@ _NO_NUMBA = "numba cannot be imported (%s): rows are drawn many times more slowl
 
 @final
 class Compiled(Generic[P, R]):
-    """A function that is compiled when it is first called, with plain functions of its module that it
-    calls; the machine code is kept on disk.
+    """A function that is compiled when it is first called, with plain functions of its module that
+    it calls; the machine code is kept on disk.
 
     Parameters
     ----------

@@ -85,8 +85,8 @@ class Engine(ABC):
     def rough(self) -> "Engine":
         """The same engine with a looser stopping rule.
 
-        For models that steer a selection, and for mechanisms whose measurements are noisy enough that
-        following them to the last digit takes several times as long and errs no less.
+        For models that steer a selection, and for mechanisms whose measurements are noisy enough
+        that following them to the last digit takes several times as long and errs no less.
         """
         return self
 

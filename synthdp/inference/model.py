@@ -78,7 +78,8 @@ class Model(ABC):
         self._total = total
         self._status = status
         self.findings: dict[str, object] = {}
-        """Further findings of a mechanism, from released values, as plain JSON for the certificate."""
+        """Further findings of a mechanism, from released values, as plain JSON for the certificate.
+        """
         self.cautions: list[str] = []
         """What a mechanism left out, from released values and public facts: sentences for the
         certificate and stderr.

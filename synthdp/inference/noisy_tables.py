@@ -21,7 +21,8 @@ _NONE = Coarsening({})
 
 
 class LinearEstimate(NamedTuple):
-    """Best linear unbiased estimate of a marginal at one resolution, with the variance of each cell.
+    """Best linear unbiased estimate of a marginal at one resolution, with the variance of each
+    cell.
 
     ``counts`` and ``variance`` are over the merged levels of ``coarsening``.
     """

@@ -1,8 +1,8 @@
 """What is expected of two attributes with an order before their cells are looked at.
 
-Numbers that go with each other do so along a line, and far from it there is nothing. One correlation
-of two Gaussians, cut into levels, says that of a whole table [Pearson 1900], also where noise hides
-each of its cells; some records may stray from it. Post-processing of released values.
+Numbers that go with each other do so along a line, and far from it there is nothing. One
+correlation of two Gaussians, cut into levels, says that of a whole table [Pearson 1900], also where
+noise hides each of its cells; some records may stray from it. Post-processing of released values.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ _CLEAR = 20.0
 """By how much the squared distance to what was measured must fall, in units of its noise: if there
 is nothing, chance makes it fall by 20 once in 20,000 pairs.
 
-With such priors two-way errors fall by 2 to 18 % and three-way errors by 1 to 15 % (diamonds, houses,
-flights, marriages; epsilon .3 to 3), those of rank correlations by 3 to 38 %.
+With such priors two-way errors fall by 2 to 18 % and three-way errors by 1 to 15 % (diamonds,
+houses, flights, marriages; epsilon .3 to 3), those of rank correlations by 3 to 38 %.
 """
 
 

@@ -23,7 +23,8 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.arrays import Array
 
 _ROUNDING = 1e-9
-"""Variances of a table's cells that differ by less are equal: merged ones are rounded on the way."""
+"""Variances of a table's cells that differ by less are equal: merged ones are rounded on the way.
+"""
 _MAX_ATTRIBUTES = 10
 """A table of more has above a thousand subsets to look at; it is left as it is."""
 

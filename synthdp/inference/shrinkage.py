@@ -20,7 +20,8 @@ from synthdp.inference.arrays import Array
 _MIN_SHARE = 1e-3
 """Spread evenly over the levels: noise may hide a level, so that none has prior probability 0."""
 _MIN_SPREAD = 1e-4
-"""Variance of the prior relative to the noise's: a table is never said to be its prior for certain."""
+"""Variance of the prior relative to the noise's: a table is never said to be its prior for certain.
+"""
 _MIN_ROOM = 1e-9
 """Share of the total below which what a prior lets a table vary is rounding error."""
 _CAUTION = 2.0

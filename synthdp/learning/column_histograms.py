@@ -31,9 +31,9 @@ all that they must be.
 """
 
 SURROUNDING_STEP, SURROUNDING_DISTANCES = 32, (1, 2, 3, 4, 5, 6, 7, 9, 12, 16, 24, 32, 64, 128)
-"""The cells beside a held stretch end so many steps away; a step is such a part of its width, or one
-point. Where few values are held, as marks from 1 to 5, those beside them get cells of their own:
-with two in a cell nobody could tell which of them has records.
+"""The cells beside a held stretch end so many steps away; a step is such a part of its width, or
+one point. Where few values are held, as marks from 1 to 5, those beside them get cells of their
+own: with two in a cell nobody could tell which of them has records.
 """
 
 OTHER_SIDE = 5.0

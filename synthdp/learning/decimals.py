@@ -40,7 +40,8 @@ evidence will do.
 """
 
 LIKELY_EXPONENT = 20
-"""Numbers are taken to lie below 2^21 if nothing stands out: on its grid lie thousandths as well."""
+"""Numbers are taken to lie below 2^21 if nothing stands out: on its grid lie thousandths as well.
+"""
 
 MAX_EXPONENT = 1024
 """Floats lie below two to this power."""

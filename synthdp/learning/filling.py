@@ -1,5 +1,5 @@
-"""Values that were not read: noisy counts say how many, and levels take their place in these counts.
-Mechanisms and engines see levels only.
+"""Values that were not read: noisy counts say how many, and levels take their place in these
+counts. Mechanisms and engines see levels only.
 
 Rows are counted with a place for unread values in each column (`synthdp.schema.columns.column`). So
 a noisy marginal says how many records have an unread value, beside each combination of the other
@@ -78,8 +78,8 @@ class UnreadCount:
 @final
 @dataclass(frozen=True)
 class BeyondCount:
-    """Noisy numbers of records below and above the bounds of a column, and the standard deviation of
-    either.
+    """Noisy numbers of records below and above the bounds of a column, and the standard deviation
+    of either.
     """
 
     below: float

@@ -71,7 +71,8 @@ IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 """Way out of a column whose values are all different."""
 
 OFTEN, FEWEST_IDS = 2, 256
-"""Numbers that occur as often as that, on average, are not taken for ids, nor are so few of them."""
+"""Numbers that occur as often as that, on average, are not taken for ids, nor are so few of them.
+"""
 
 
 @final
@@ -94,7 +95,8 @@ class LearntColumn:
     once_measured: OnceMeasured | None = None
     """The caution anew once its bins were measured, of a column whose bounds were learnt."""
     once_counted: str | None = None
-    """The caution once values beyond declared bounds were counted, of which it does not speak then."""
+    """The caution once values beyond declared bounds were counted, of which it does not speak then.
+    """
 
     def cautioned(
         self,
@@ -188,8 +190,8 @@ def _learn_levels(values: PrivateValues, budget: ColumnBudget, *, min_mass: floa
 
 
 def _learn_missing(values: PrivateValues, budget: ColumnBudget) -> tuple[dict[str, Any], float]:
-    """Whether values are missing, and how they are spelt, of a column of which nothing else is open;
-    then which share is unread.
+    """Whether values are missing, and how they are spelt, of a column of which nothing else is
+    open; then which share is unread.
     """
     column = budget.column
     asks_spelling = column.template.learns_spelling
@@ -385,8 +387,8 @@ def _nothing_measured(
     measurements: Sequence[LinearMeasurement],
     unread: UnreadCount | None,  # noqa: ARG001 - where no level is known, none is unread
 ) -> str:
-    """The caution on a column without levels once it was measured, by the least noisy marginal: that
-    it is empty, where it is.
+    """The caution on a column without levels once it was measured, by the least noisy marginal:
+    that it is empty, where it is.
     """
     if column.required:
         return caution

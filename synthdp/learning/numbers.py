@@ -56,7 +56,9 @@ all else.
 """
 
 DOUBTFUL = 0.3
-"""Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a word."""
+"""Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a
+word.
+"""
 
 MOST_HIDDEN = 0.99
 """Of a value that was told from noise it is not said that all records may have others."""
@@ -94,8 +96,8 @@ STANDS_OUT = 2.5
 
 SAME = 3.0
 """Standard deviations by which a cell may hold more than a value in it, to say how much that is,
-where bounds are learnt. Between declared bounds all cells do: of raw Adult, 99999 was lost in one of
-six releases at epsilon 3 by that rule, and 15024 in three of three at 1.
+where bounds are learnt. Between declared bounds all cells do: of raw Adult, 99999 was lost in one
+of six releases at epsilon 3 by that rule, and 15024 in three of three at 1.
 """
 
 MAX_HEAVY = 200
@@ -159,7 +161,8 @@ class Learnt:
     """What is to be said of the bounds, once their bins were measured; None before."""
 
     lone: int | None = None
-    """The one value that was told from noise, as a grid point, where others are made up beside it."""
+    """The one value that was told from noise, as a grid point, where others are made up beside it.
+    """
 
     @property
     def infinite_share(self) -> float:
@@ -639,7 +642,8 @@ def _with_neighbours(
     is_below = histogram.below > OTHER_SIDE * histogram.stddev
     lowest = min(-furthest, point) if is_below else point
     to_high, to_low = first.cells_of(np.array([max(furthest, point), lowest]))
-    # Numbers that begin at 0 go on on one side of it: above, unless those below are told from noise.
+    # Numbers that begin at 0 go on on one side of it: above, unless those below are told from
+    # noise.
     is_zero = point == 0 and not axis.is_calendar
     if not (is_zero and is_below):
         stop = int(first.starts[min(max(int(to_high), cell + 1) + 1, len(first.counts))])

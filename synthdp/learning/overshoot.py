@@ -1,7 +1,7 @@
 """Overshoot: how probable it is that values are drawn where no record has any.
 
-Where records end is known up to noise (`support`). Whether that matters depends on how many rows are
-drawn beyond: a bound that is too far out is no harm where nothing lies. Post-processing only.
+Where records end is known up to noise (`support`). Whether that matters depends on how many rows
+are drawn beyond: a bound that is too far out is no harm where nothing lies. Post-processing only.
 """
 
 from dataclasses import dataclass, replace
@@ -21,15 +21,17 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MANY, BEYOND = 0.01, 0.1
-"""More than this part of the rows beyond the records' range by more than this part of it is harm ..."""
+"""More than this part of the rows beyond the records' range by more than this part of it is harm
+...
+"""
 
 FAR = 0.5
 """... and so is a single row that lies further out than this part of it."""
 
 FEW_VALUES = 40
-"""A range of more values than that has tails that become thin. To `support` records lie evenly up to
-their end, which makes ends near to the others too probable. So an end counts the less the more the
-counts beyond it stand out together.
+"""A range of more values than that has tails that become thin. To `support` records lie evenly up
+to their end, which makes ends near to the others too probable. So an end counts the less the more
+the counts beyond it stand out together.
 """
 
 PROBABLE = 0.5

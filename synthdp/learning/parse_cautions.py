@@ -52,7 +52,8 @@ class _Suspect:
     """The level."""
     share: float
     surely: float
-    """What the share of records may be as far as noise can tell, and what it exceeds beyond doubt."""
+    """What the share of records may be as far as noise can tell, and what it exceeds beyond doubt.
+    """
     words: str
     """What is said of so many records."""
 

@@ -35,8 +35,8 @@ def unread_shares(
 ) -> dict[str, float]:
     """Of some columns those of which nearly nothing could be read, with the share that could not.
 
-    Each column costs an equal part of ``rho`` and is one marginal of two or three cells: a record is
-    in one of them, so that neighbours differ by no more than in any other marginal.
+    Each column costs an equal part of ``rho`` and is one marginal of two or three cells: a record
+    is in one of them, so that neighbours differ by no more than in any other marginal.
 
     Parameters
     ----------

@@ -105,9 +105,9 @@ class SearchGrid:
     def edges(self, points: NDArray[np.int64] | list[int]) -> list[Any]:
         """Where bins begin whose first grid points these are, as a schema holds them.
 
-        That is the value of the point, but for numbers of more decimals than the grid has: on a grid
-        so fine each is as near to a point as to be taken for it, 8/3 for 2.6666666666667, from half
-        a point below on.
+        That is the value of the point, but for numbers of more decimals than the grid has: on a
+        grid so fine each is as near to a point as to be taken for it, 8/3 for 2.6666666666667, from
+        half a point below on.
         """
         integers = np.asarray(points, dtype=np.int64)
         values = self.values(integers)

@@ -3,8 +3,8 @@ further evidence, for nothing.
 
 A bin that is surely empty says that no record reaches it, and that no value is drawn there. Records
 beyond a bound have a place of their own where the column was measured alone, so their number says
-whether the bound cuts. Else they are counted in its outermost bin: one that holds more than learning
-saw in it says so. Post-processing only.
+whether the bound cuts. Else they are counted in its outermost bin: one that holds more than
+learning saw in it says so. Post-processing only.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ from synthdp.learning.support import Ends
 from synthdp.learning.unused_levels import bins_told_apart, empty_ends
 
 ALIKE = 0.9
-"""How probable it is that records lie about as densely in a bin as in the one before it: as many, or
-twice as many, or none.
+"""How probable it is that records lie about as densely in a bin as in the one before it: as many,
+or twice as many, or none.
 """
 
 PROBABLE_TWICE = 0.45
@@ -223,8 +223,8 @@ class _Bin(NamedTuple):
 
     def excess(self, total: float) -> Counted:
         """How many records more were measured than lie in it."""
-        # The mean of what learning and the bin before say, weighted by precision: what lies in it if
-        # it is like that one.
+        # The mean of what learning and the bin before say, weighted by precision: what lies in it
+        # if it is like that one.
         by_learnt = 1 / self.learnt.variance
         by_alike = 1 / self.alike.variance
         precision = by_learnt + by_alike
@@ -274,8 +274,8 @@ def _given(
 ) -> Ends:
     """How probable ends are given bins, all seen so that records end above.
 
-    A bin beyond an end is empty, and another holds what lies in it; what lies beyond the bound is any
-    number, if records end there, and counted in the last bin where it was not by itself.
+    A bin beyond an end is empty, and another holds what lies in it; what lies beyond the bound is
+    any number, if records end there, and counted in the last bin where it was not by itself.
     """
     posterior = ends.posterior
     places = direction * ends.origin + posterior.distances
@@ -316,8 +316,8 @@ def _log(probability: float) -> float:
 
 
 def _measured(density: Density, edges: Ints, counts: Sequence[Total]) -> Density:
-    """Where values are drawn: in each bin as many as were counted, and there as was learnt; as before
-    if not all bins were.
+    """Where values are drawn: in each bin as many as were counted, and there as was learnt; as
+    before if not all bins were.
     """
     n_bins = len(edges) - 1
     wanted = np.array([max(each.n_records, 0.0) for each in counts])

@@ -2,8 +2,9 @@
 is uncertain.
 
 What stands out is held for sure; beyond it records reach as far as they do with a probability of
-one half, or, where noise could hide many, of nine tenths (`cells.ends`). So no noisy cell, however wide, draws a
-range out, and none that stands out only together with its neighbours. Post-processing only.
+one half, or, where noise could hide many, of nine tenths (`cells.ends`). So no noisy cell, however
+wide, draws a range out, and none that stands out only together with its neighbours. Post-processing
+only.
 """
 
 from collections.abc import Sequence

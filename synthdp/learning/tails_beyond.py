@@ -2,9 +2,9 @@
 many records are there is counted with the columns. They are drawn from a tail.
 
 Which values they have nobody knows, so that this is for few records: an end that may cut off more
-than a tenth is cautioned, and such bounds clip. A tail goes on as the records before it do, evenly or thinning
-out to a half again and again (exponential), and ends early. The outermost bins reach further, and
-codes stay as they are. Nothing is asked for it: post-processing only.
+than a tenth is cautioned, and such bounds clip. A tail goes on as the records before it do, evenly
+or thinning out to a half again and again (exponential), and ends early. The outermost bins reach
+further, and codes stay as they are. Nothing is asked for it: post-processing only.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -31,11 +31,11 @@ from synthdp.schema.schema import Schema
 LEFT = 0.1
 """A tail ends where such a part of its records is left: further out values are often impossible.
 
-Of 33 columns of two made-up tables, half of them skewed (3 releases), drawn values are .065 standard
-deviations from the records in the mean (Wasserstein) if they are clipped, .047 with tails that end
-at .3, and .042 at .1. Of 145 columns of ten other kinds, 1,000 to 30,000 records, epsilon .5 to 3,
-it is .131, .122 and .120; 2 of them have values far outside of the range of the records if clipped,
-and 3 with tails.
+Of 33 columns of two made-up tables, half of them skewed (3 releases), drawn values are .065
+standard deviations from the records in the mean (Wasserstein) if they are clipped, .047 with tails
+that end at .3, and .042 at .1. Of 145 columns of ten other kinds, 1,000 to 30,000 records, epsilon
+.5 to 3, it is .131, .122 and .120; 2 of them have values far outside of the range of the records if
+clipped, and 3 with tails.
 """
 
 THINNING = 0.75

@@ -109,8 +109,8 @@ def _code_of_noise(
 def bins_told_apart(
     name: str, n_bins: int, measurements: Sequence[LinearMeasurement]
 ) -> tuple[Floats, Floats]:
-    """What all measurements together say of each bin of a column, and the variance of that: infinite
-    where none tells it apart.
+    """What all measurements together say of each bin of a column, and the variance of that:
+    infinite where none tells it apart.
 
     Parameters
     ----------

@@ -52,8 +52,8 @@ MAX_ROOTS = 50_000
 
 
 CHANGE = 0.25
-"""How far columns of the rows before are taken to be from those of first rows, in each level, as a share
-of what each would have if all were alike: one standard deviation, a TVD of about a tenth.
+"""How far columns of the rows before are taken to be from those of first rows, in each level, as a
+share of what each would have if all were alike: one standard deviation, a TVD of about a tenth.
 """
 
 
@@ -122,10 +122,11 @@ class AncestorMarginals:
         return [*known, *self._guesses(view, total)]
 
     def later_rows(self, view: LinkedView) -> float | None:
-        """How many rows of a table besides the first a parent has that has several, as the rows above
-        were released; None where no model says it.
+        """How many rows of a table besides the first a parent has that has several, as the rows
+        above were released; None where no model says it.
 
-        It is what models say, not what is counted in drawn families: the same releases say the same.
+        It is what models say, not what is counted in drawn families: the same releases say the
+        same.
         """
         numbers = np.zeros(view.table.max_children + 1)
         for each in self._fitted.values():
@@ -153,8 +154,9 @@ class AncestorMarginals:
         return marginals
 
     def in_order(self, view: LinkedView) -> list[LinearMeasurement]:
-        """How the column of order goes on in a released chain, as far as noise hides it: as if later
-        rows were drawn one by one, from what is no lower than the first, and then put in order.
+        """How the column of order goes on in a released chain, as far as noise hides it: as if
+        later rows were drawn one by one, from what is no lower than the first, and then put in
+        order.
 
         Without it each row would be drawn after the one before as any row is, or as noise has it,
         and all but the first would end up at the end.

@@ -188,8 +188,8 @@ that all have.
 def unlinked(
     views: Mapping[str, LinkedView], parts: Mapping[str, Synthesis]
 ) -> Iterator[tuple[str, str]]:
-    """The view and a sentence for each table of which no row seems to belong to the table above, which
-    has rows.
+    """The view and a sentence for each table of which no row seems to belong to the table above,
+    which has rows.
 
     The rows of its first view weigh what their parents do, and those of all parents what the first
     view of the table above does, in units of a family: so of the two totals, which are released,

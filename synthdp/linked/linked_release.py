@@ -52,8 +52,8 @@ from synthdp.release.synthesis import Synthesis
 ROOT, LATER_ROWS = Fraction(2), Fraction(5, 2)
 """What the views of the root and of later rows get more than one of first rows: all that hangs on
 roots is multiplied by their numbers of children, and noise of one parent's later rows is that of
-several rows. What first and later rows have together is divided anew once it is known how many there
-are of each. Of five sets at epsilon 1 and 10 these had a tenth less error than 1 and 3/2.
+several rows. What first and later rows have together is divided anew once it is known how many
+there are of each. Of five sets at epsilon 1 and 10 these had a tenth less error than 1 and 3/2.
 """
 
 LEARNING = "learning"
@@ -133,7 +133,9 @@ class LinkedRelease:
         self._divide(self._ledger.budget - self._domain_rho)
 
     def _divide(self, budget: Fraction) -> None:
-        """Give each view its part of a budget, of which a little is kept for a check of all of them."""
+        """Give each view its part of a budget, of which a little is kept for a check of all of
+        them.
+        """
         views = self._views.drawn
         budget -= self._check_rho
         shares = shares_of(views)
@@ -144,8 +146,8 @@ class LinkedRelease:
         self._asked = {label: self._release(label).facts.public["workload"] for label in views}
 
     def _divide_by_rows(self, view: LinkedView, ancestors: AncestorMarginals) -> None:
-        """Before the first rows of a table are asked for, divide what they and the later ones have by
-        how many each are, as the rows above were released.
+        """Before the first rows of a table are asked for, divide what they and the later ones have
+        by how many each are, as the rows above were released.
 
         Adaptive: what a part may spend follows from answers that are paid for, and all parts
         together spend what the whole has.
@@ -156,8 +158,8 @@ class LinkedRelease:
         n_later = ancestors.later_rows(view)
         if n_later is None:
             return
-        # For each first row there are so many later ones, of one parent as well: noise in all that is
-        # said of rows is least with shares in proportion to the rows to the power of 2/3.
+        # For each first row there are so many later ones, of one parent as well: noise in all that
+        # is said of rows is least with shares in proportion to the rows to the power of 2/3.
         share = Fraction(1 / (1 + n_later ** (2 / 3))).limit_denominator(1000)
         shares = share, 1 - share
         labels = view.label, later.label
@@ -347,7 +349,8 @@ class LinkedRelease:
             for label, view in views.items():
                 self._kept.note({"view": label})
                 self._divide_by_rows(view, ancestors)
-                # Rows are drawn below those of the tables above, so the model has to agree with them.
+                # Rows are drawn below those of the tables above, so the model has to agree with
+                # them.
                 known = ancestors.of(view, self._stddev(label))
                 parts[label] = self._release(label, known).of(
                     counted.pop(label),  # let go of, as soon as it is asked for no more
@@ -450,8 +453,8 @@ class LinkedRelease:
     def _check_reading(
         self, counted: Mapping[str, CountSource], observers: Mapping[str, Observer]
     ) -> None:
-        """Stop if nothing of a declared column can be read, or no key matches: views are measured one
-        after the other, and what one of the last tells comes when nearly all is spent.
+        """Stop if nothing of a declared column can be read, or no key matches: views are measured
+        one after the other, and what one of the last tells comes when nearly all is spent.
         """
         checks = {
             label: ReadingCheck(view, self._read_names, counted[label].domain)
@@ -529,8 +532,8 @@ class LinkedRelease:
 
 
 def weights_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
-    """How much of the budget each view gets beside others: as much as it draws columns, and the root
-    and later rows more.
+    """How much of the budget each view gets beside others: as much as it draws columns, and the
+    root and later rows more.
     """
     return {
         name: len(view.drawn)

@@ -51,7 +51,8 @@ class LinkedSynthesis(Result):
         What is public of the tables.
     parts
         The release of each view by what that is called; counts of rows below the root are in units
-        of weight, of which a whole family has as many as `synthdp.linked.package.view.LinkedView.grid`.
+        of weight, of which a whole family has as many as
+        `synthdp.linked.package.view.LinkedView.grid`.
     certificate
         What the release says about its guarantee, as plain JSON values.
     """

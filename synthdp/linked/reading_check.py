@@ -1,5 +1,5 @@
-"""A check of linked tables before any is measured: columns of which nothing is read, keys that match
-nowhere.
+"""A check of linked tables before any is measured: columns of which nothing is read, keys that
+match nowhere.
 """
 
 from collections.abc import Collection

@@ -77,9 +77,9 @@ def root_with_numbers_below(
     """The release of the root once more, with what the views of the tables right below say of its
     numbers of children: of each, how much its rows weigh.
 
-    The root's own marginals have at most a few parts in a hundred of the budget for that, and a mean
-    number of children is off by the noise of many numbers. Further down a row's weight depends on
-    several numbers, and what it says of one of them on the others.
+    The root's own marginals have at most a few parts in a hundred of the budget for that, and a
+    mean number of children is off by the noise of many numbers. Further down a row's weight depends
+    on several numbers, and what it says of one of them on the others.
 
     Parameters
     ----------

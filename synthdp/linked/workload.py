@@ -8,8 +8,9 @@ from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
 from synthdp.linked.package.view import LinkedView
 
 PLACE_WEIGHT = 8.0
-"""Weight of a column that is drawn beside how many rows the parent has, or which of them this is: rows
-weigh one part of so many, so all that is said of rows would be off by what is not known of that.
+"""Weight of a column that is drawn beside how many rows the parent has, or which of them this is:
+rows weigh one part of so many, so all that is said of rows would be off by what is not known of
+that.
 """
 
 ORDER_WEIGHT = 3.0
@@ -18,14 +19,15 @@ columns of later rows are off where it has run ahead.
 """
 
 OWN_WEIGHT = 4.0
-"""Weight of a pair of the table's own columns: beside pairs with ancestors and siblings, of which there
-are several times as many, they would have less than if the table stood alone. With both weights own
-pairs of flights and patients had 3 to 10 % less error at epsilon 3 and 10, and no statistic more.
+"""Weight of a pair of the table's own columns: beside pairs with ancestors and siblings, of which
+there are several times as many, they would have less than if the table stood alone. With both
+weights own pairs of flights and patients had 3 to 10 % less error at epsilon 3 and 10, and no
+statistic more.
 """
 
 NUMBER_SHARE = 0.5
-"""Weight of numbers of children by themselves, as a share of that of all pairs and triples: what they
-are off by, all that is below is, and pairs alone leave them with the noise of pairs.
+"""Weight of numbers of children by themselves, as a share of that of all pairs and triples: what
+they are off by, all that is below is, and pairs alone leave them with the noise of pairs.
 """
 
 

@@ -10,7 +10,8 @@ from synthdp.core.errors import ParameterError
 from synthdp.core.percent import percent
 
 MARGIN = 2.0
-"""Standard deviations that an error has to be below or above its limit before a verdict is given."""
+"""Standard deviations that an error has to be below or above its limit before a verdict is given.
+"""
 
 WRONG = 0.5 * erfc(MARGIN / sqrt(2.0))
 """Each verdict is wrong in at most so many releases, 2.3 %: noise is Gaussian, and would have to be

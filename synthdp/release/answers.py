@@ -182,7 +182,8 @@ class Answers(ABC):
         Raises
         ------
         ParameterError
-            If ``earlier`` or ``interval`` is none, or a column is unknown, repeats, or there is none.
+            If ``earlier`` or ``interval`` is none, or a column is unknown, repeats, or there is
+            none.
         SchemaError
             If the earlier release lacks a column, or has other levels of it.
         ModelTooLargeError

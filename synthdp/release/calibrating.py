@@ -107,8 +107,8 @@ def calibrated_table(
         for column in schema.domain.attributes
         if column != name
     }
-    # A published count of the population is exact. Without one the model says how many there are, by
-    # any column: all of its marginals have the same sum.
+    # A published count of the population is exact. Without one the model says how many there are,
+    # by any column: all of its marginals have the same sum.
     counted = [marginal.total for marginal in known if marginal.total is not None]
     population = float(counted[0]) if counted else float(next(iter(weighted.values())).sum())
     columns = _of_columns(schema.domain.attributes, codes, weights, weighted, known, population)
@@ -190,8 +190,8 @@ def _raked(
         off = 0.0
         for target in targets:
             off = max(off, float(_off(weights, target).max()) / population)
-            # Iterative proportional fitting: rows of one cell are all multiplied alike, so that they
-            # keep the relations to each other that other targets gave them.
+            # Iterative proportional fitting: rows of one cell are all multiplied alike, so that
+            # they keep the relations to each other that other targets gave them.
             sums = np.bincount(target.cells, weights, target.sums.size)
             factors = np.divide(target.sums, sums, out=np.zeros_like(sums), where=sums > 0)
             weights = weights * factors[target.cells]

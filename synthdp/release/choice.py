@@ -14,8 +14,8 @@ STANDARD = "standard"
 """Stands for the engines of `STANDARD_ENGINES`."""
 
 STANDARD_ENGINES = ("layered-consistency", "mixture-of-products", "graphical-model", "columns")
-"""What a release is fitted by if nothing else is named: they err in different ways, and take about as
-long as a release each.
+"""What a release is fitted by if nothing else is named: they err in different ways, and take about
+as long as a release each.
 """
 
 MAX_TREE_CELLS = 2**14
@@ -27,8 +27,8 @@ MAX_CANDIDATES = 12
 """Each candidate adds noise to the scores of all, as the square root of their number."""
 
 MARGIN = 2.0
-"""Standard deviations of the noise on a difference by which a model has to be better than the default
-before it is taken: a worse one is in at most 2.3 % of releases, for each candidate.
+"""Standard deviations of the noise on a difference by which a model has to be better than the
+default before it is taken: a worse one is in at most 2.3 % of releases, for each candidate.
 """
 
 
@@ -86,8 +86,8 @@ def labelled(engine: Engine | Mechanism) -> str:
 
 
 def chosen_place(errors: Sequence[float], stddev: float) -> int:
-    """Which of some noisy errors to choose, where the first one is the default's: the least, if it is
-    clear of the default by `MARGIN`, else the default.
+    """Which of some noisy errors to choose, where the first one is the default's: the least, if it
+    is clear of the default by `MARGIN`, else the default.
 
     >>> chosen_place([0.05, 0.04, 0.01], 0.002), chosen_place([0.05, 0.04, 0.01], 0.02)
     (2, 0)

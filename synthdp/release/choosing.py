@@ -72,8 +72,8 @@ def chosen_model(
     checked: CheckedTable,
     report: Report,
 ) -> Compared:
-    """Fit measurements by some more engines, and those of each of several mechanisms alone, and take
-    the best model by noisy scores, for at most ``rho``.
+    """Fit measurements by some more engines, and those of each of several mechanisms alone, and
+    take the best model by noisy scores, for at most ``rho``.
 
     Parameters
     ----------
@@ -135,7 +135,8 @@ def chosen_model(
         # share, so that all are shares of the number that the release states.
         total = max(model.total, 1.0)
         errors, stddev = _scores(table, candidates, rho, total=total)
-    # Noise that hides how many records there are hides errors, too. The same was asked all the same.
+    # Noise that hides how many records there are hides errors, too. The same was asked all the
+    # same.
     if bool(measurements) and clear_total(measurements) is None:
         stddev = None
     place = 0 if stddev is None else chosen_place(errors, stddev)

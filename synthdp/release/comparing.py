@@ -1,5 +1,5 @@
-"""Drawn tables beside the records, once a model is fitted: a choice among models, and the quality of
-the one that is taken.
+"""Drawn tables beside the records, once a model is fitted: a choice among models, and the quality
+of the one that is taken.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,5 +1,5 @@
-"""The private table as mechanisms see it: unread values are counted by themselves, and filled in what
-is answered.
+"""The private table as mechanisms see it: unread values are counted by themselves, and filled in
+what is answered.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,8 +17,8 @@ from synthdp.privacy.scores import MarginalL1Error
 from synthdp.release.on_demand import PLACED_SCORE, REFILLED
 
 MOST_SPENT = 0.5
-"""A run of which more is spent goes on to its end, and a caution says what was not read: what is left
-would buy no better release of its own.
+"""A run of which more is spent goes on to its end, and a caution says what was not read: what is
+left would buy no better release of its own.
 """
 
 
@@ -38,8 +38,9 @@ class FilledTable:
     filling
         What is asked with places, and its answers without.
     stop
-        Called with columns of which nearly nothing could be read, and which share could not, as soon
-        as single columns were asked that say so, while most of the budget is there; it may raise.
+        Called with columns of which nearly nothing could be read, and which share could not, as
+        soon as single columns were asked that say so, while most of the budget is there; it may
+        raise.
     """
 
     def __init__(

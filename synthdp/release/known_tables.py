@@ -123,9 +123,9 @@ def totals_said(
     measurements: Sequence[LinearMeasurement],
     unspent: float,
 ) -> tuple[dict[str, object], list[str]]:
-    """What a certificate says of published totals, and cautions: of rows that were drawn, which have
-    them whatever the noise, of the number of records, and of a mechanism that had nothing left to
-    measure.
+    """What a certificate says of published totals, and cautions: of rows that were drawn, which
+    have them whatever the noise, of the number of records, and of a mechanism that had nothing left
+    to measure.
 
     Parameters
     ----------

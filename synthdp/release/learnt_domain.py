@@ -43,8 +43,8 @@ class LearntDomain(Released):
 
     @property
     def schema(self) -> Described:
-        """The schema, or the package, closed as far as it was learnt; run with it and what is left of
-        the budget.
+        """The schema, or the package, closed as far as it was learnt; run with it and what is left
+        of the budget.
         """
         return self._schema
 

@@ -1,4 +1,6 @@
-"""What a notebook shows of a release: its guarantee, what was measured, and its columns in pictures."""
+"""What a notebook shows of a release: its guarantee, what was measured, and its columns in
+pictures.
+"""
 
 from collections.abc import Iterator
 from html import escape
@@ -18,7 +20,9 @@ MAX_BARS = 64
 """Levels of a column without an order that are drawn, the most frequent ones."""
 
 NARROW, MANY = 0.01, 0.1
-"""A bin that is narrower than this part of its axis and has more rows than that is described in words."""
+"""A bin that is narrower than this part of its axis and has more rows than that is described in
+words.
+"""
 
 LOGARITHMIC = 50.0
 """Densities of which the largest is so many times the median are drawn by their logarithms."""

@@ -1,8 +1,8 @@
 """What a release needs only at times, by name: each is loaded when it is first asked for.
 
 Whoever makes a release, or draws from it, loads none of this. Names go down like imports, and no
-other file of this folder names a module that is still to be loaded, but `registry` its mechanisms and
-engines.
+other file of this folder names a module that is still to be loaded, but `registry` its mechanisms
+and engines.
 """
 
 from collections.abc import Callable, Collection, Generator
@@ -134,7 +134,8 @@ COMPLETION: OnDemand["Callable[..., tuple[pd.DataFrame, Collection[str]]]"] = On
 CHECK_QUESTIONS: OnDemand["Callable[..., None]"] = OnDemand(
     "synthdp.release.domain_learning:check_questions"
 )
-"""Whether a budget is large enough to learn a domain with; for a schema that leaves something open."""
+"""Whether a budget is large enough to learn a domain with; for a schema that leaves something open.
+"""
 
 DIFFERENCES: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
     "synthdp.release.uncertainty.differences:difference_between"
@@ -152,7 +153,8 @@ INTERVALS: OnDemand["Callable[..., pd.DataFrame]"] = OnDemand(
 JOURNALED_RUN: OnDemand["Callable[..., AbstractContextManager[JournaledRun]]"] = OnDemand(
     "synthdp.release.persistence.journaled_run:journaled_run"
 )
-"""A run whose answers are kept, and that is charged to a budget; for `synthesize` with ``journal``."""
+"""A run whose answers are kept, and that is charged to a budget; for `synthesize` with ``journal``.
+"""
 
 KNOWN_ENGINE: OnDemand["Callable[..., Engine]"] = OnDemand(
     "synthdp.inference.engines.known_totals:KnownTotalsEngine"
@@ -202,7 +204,9 @@ PLACED_SCORE: OnDemand["Callable[..., MarginalL1Error]"] = OnDemand(
 POSSIBILITY: OnDemand[Callable[..., None]] = OnDemand(
     "synthdp.inference.graphical.possible_rows:check_possible"
 )
-"""Whether any row keeps to all constraints, which needs their junction tree; asked if there are some."""
+"""Whether any row keeps to all constraints, which needs their junction tree; asked if there are
+some.
+"""
 
 READ_ABOUT: OnDemand["Callable[..., dict[str, Any]]"] = OnDemand(
     "synthdp.release.certificate.about:read_about"

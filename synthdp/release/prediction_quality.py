@@ -1,9 +1,9 @@
-"""How well a model that learnt from synthetic rows predicts a column of the records: a marginal of two
-derived columns, its score and the label, tells.
+"""How well a model that learnt from synthetic rows predicts a column of the records: a marginal of
+two derived columns, its score and the label, tells.
 
 The model adds up a whole number for each level of the other columns. It is fitted to rows that were
-drawn, so it is public; so are the edges of the bins of its score, which are quantiles of drawn rows.
-A record has one score and one label, a function of that record alone: the counts have the
+drawn, so it is public; so are the edges of the bins of its score, which are quantiles of drawn
+rows. A record has one score and one label, a function of that record alone: the counts have the
 sensitivity of any marginal, and what is made of them is post-processing.
 """
 
@@ -35,8 +35,8 @@ MIN_CLASS_ROWS = 20
 """Of fewer drawn rows of either label nothing can be learnt."""
 
 CLEAR = 4.0
-"""Counts that are divided by must be so many standard deviations of their noise: then quotients have
-nearly normal errors.
+"""Counts that are divided by must be so many standard deviations of their noise: then quotients
+have nearly normal errors.
 """
 
 MODEL = "logistic regression on the levels of the other columns"

@@ -47,8 +47,8 @@ class PriorRelease:
         return Drifting(domain, earlier)
 
     def stated(self, ledger: PrivacyLedger) -> dict[str, Any]:
-        """What the certificate of the new release says of it: which run it is of, its guarantee, and
-        what both add up to for one who is in both.
+        """What the certificate of the new release says of it: which run it is of, its guarantee,
+        and what both add up to for one who is in both.
         """
         certificate = self.synthesis.certificate
         run = certificate.get("run", {})

@@ -55,9 +55,9 @@ COLUMNS, PAIRS, TRIPLES, WORST = "columns", "pairs", "triples", "worst pair"
 PREDICTION = "prediction"
 
 PARTS: Mapping[str, int] = {COLUMNS: 3, PAIRS: 3, TRIPLES: 3, WORST: 1, PREDICTION: 3}
-"""How the budget for quality is split, among what a table is wide enough for. Means are exact enough
-with a third of it; the worst pair is a single number, of which a tenth has less than twice the noise
-that a mean has.
+"""How the budget for quality is split, among what a table is wide enough for. Means are exact
+enough with a third of it; the worst pair is a single number, of which a tenth has less than twice
+the noise that a mean has.
 """
 
 CLEAR = 4.0
@@ -174,8 +174,8 @@ def sampled_sets(domain: Domain) -> tuple[dict[str, list[Clique]], dict[str, int
 
 
 def mean_stddev(rho: Fraction, *, total: float, unit: PrivacyUnit) -> float:
-    """Standard deviation of the noise on the mean error of columns, pairs or triples, if a table has
-    all of them and nothing is predicted.
+    """Standard deviation of the noise on the mean error of columns, pairs or triples, if a table
+    has all of them and nothing is predicted.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Names of mechanisms and engines. What they name is loaded when it is asked for, so that anybody may
-read the names.
+"""Names of mechanisms and engines. What they name is loaded when it is asked for, so that anybody
+may read the names.
 """
 
 from collections.abc import Sequence
@@ -102,7 +102,8 @@ def _load(name: str, table: dict[str, str], what: str) -> type:
     except ModuleNotFoundError as error:
         if error.name != "synthdp.mechanisms":
             raise
-        # The source folder was found before the installed package, and holds the mechanisms elsewhere.
+        # The source folder was found before the installed package, and holds the mechanisms
+        # elsewhere.
         raise SynthdpError(
             "python found synthdp's source folder, not the installed package; run from another folder, or install it "
             "with `pip install -e .`"

@@ -207,8 +207,8 @@ class Release:
 
     @contextmanager
     def kept(self, persistence: Persistence) -> Iterator[Self]:
-        """Keep answers in a journal to the end of the block, and charge a population's budget before
-        the first question, as in `synthesize`.
+        """Keep answers in a journal to the end of the block, and charge a population's budget
+        before the first question, as in `synthesize`.
 
         To be entered before records are read: what a budget cannot pay is refused then. After the
         block `run` still says what was kept, and `of` is refused. Raises as
@@ -393,8 +393,8 @@ class Release:
         drifting: "Drifting | None",
         compared: "Compared | None" = None,
     ) -> Synthesis:
-        """The result, with all that its certificate says: of published totals, an earlier release and
-        weights, too.
+        """The result, with all that its certificate says: of published totals, an earlier release
+        and weights, too.
         """
         fitted_to: Sequence[LinearMeasurement] = table.released
         drawn: Drawn | None = None
@@ -462,7 +462,9 @@ class Release:
     def _derived(
         self, counts: CountSource, placed: Schema, observer: Observer | None
     ) -> "PrivateDerived | None":
-        """What counts public functions of each record, behind the ledger; None if the source cannot."""
+        """What counts public functions of each record, behind the ledger; None if the source
+        cannot.
+        """
         if not derives(counts):
             return None
 
@@ -515,8 +517,8 @@ class Release:
             )
 
     def _placed(self, source: CountSource | Rows, schema: Schema) -> Schema:
-        """The schema with places for what could not be read or lies beyond bounds: all of them where
-        rows are read, else those that are counted.
+        """The schema with places for what could not be read or lies beyond bounds: all of them
+        where rows are read, else those that are counted.
         """
         if are_rows(source):
             return schema.with_all_places()
@@ -542,7 +544,8 @@ class Release:
         )
         unread: dict[str, str] = {}
         with closing(learning):
-            # Each is kept as soon as it is there: if the next one fails, this one has been paid for.
+            # Each is kept as soon as it is there: if the next one fails, this one has been paid
+            # for.
             for learnt in learning:
                 name = learnt.column.name
                 self._learnt_columns[name] = learnt.column

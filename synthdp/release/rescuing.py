@@ -84,8 +84,8 @@ def _budget_of(kept: KeptAnswers, named: Mapping[str, str], given: Budget | None
 
 
 def private_answers(path: str | PathLike[str]) -> KeptAnswers:
-    """The answers in a journal; raises as `synthdp.from_journal`, and `PrivacyError` if its noise can be
-    predicted.
+    """The answers in a journal; raises as `synthdp.from_journal`, and `PrivacyError` if its noise
+    can be predicted.
     """
     kept = KeptAnswers.from_file(path)
     if kept.header["settings"].get("randomness") != SystemRandomness().description:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class Rows(Protocol):
-    """Rows until their domain is known. All have a unit of privacy, values to learn from, and counts
-    by a closed schema.
+    """Rows until their domain is known. All have a unit of privacy, values to learn from, and
+    counts by a closed schema.
     """
 
     @property

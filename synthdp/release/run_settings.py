@@ -84,7 +84,8 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, quality_share, accept, choose, about, known, weight, prior
+    max_rows_per_unit, order, domain_share, quality_share, accept, choose, about, known, weight,
+    prior
         As in `synthdp.synthesize`.
     anyway
         As in `synthdp.synthesize`.

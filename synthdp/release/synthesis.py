@@ -252,12 +252,12 @@ class Synthesis(Answers, Result):
             generated column stay, too.
         weighted
             True draws the population that the column of weights describes: rows in proportion to
-            it, and without it; by default as many as the weights sum to. ``"calibrated"`` draws rows
-            as of the survey, whose weights are raked: to the weighted counts that the release has
-            of each column, and exactly to ``totals``.
+            it, and without it; by default as many as the weights sum to. ``"calibrated"`` draws
+            rows as of the survey, whose weights are raked: to the weighted counts that the release
+            has of each column, and exactly to ``totals``.
         totals
-            Published totals of the population for calibrated weights, in the forms that ``known`` of
-            `synthesize` takes.
+            Published totals of the population for calibrated weights, in the forms that ``known``
+            of `synthesize` takes.
         n_jobs
             Threads that draw, -1 for as many as there are cores: the same rows sooner, of tables of
             some 100,000 rows or more. Slices and given records are drawn by one.
@@ -274,11 +274,10 @@ class Synthesis(Answers, Result):
         ParameterError
             If ``n_rows`` is missing and the estimate is hidden by its noise, ``n_rows`` or ``seed``
             is no whole number of at least 0, the rows would take more than 64 GiB (see
-            `synthdp.inference.model.Model.sample`), ``n_jobs`` is neither a whole number from 1 nor -1,
-            ``n_rows`` and ``given`` are both there,
-            ``where`` or ``given`` is of no form that is taken, or both name a column, or a slice or
-            record is impossible under the model, a slice is under the schema's checks, or ``where``
-            names a generated column.
+            `synthdp.inference.model.Model.sample`), ``n_jobs`` is neither a whole number from 1 nor
+            -1, ``n_rows`` and ``given`` are both there, ``where`` or ``given`` is of no form that
+            is taken, or both name a column, or a slice or record is impossible under the model, a
+            slice is under the schema's checks, or ``where`` names a generated column.
         SchemaError
             If ``where`` or ``given`` does not fit the schema, or a given record breaks a check.
         MissingExtraError

@@ -1,4 +1,5 @@
-"""Questions about synthetic rows, held against the real table: paid, noisy answers with stated errors.
+"""Questions about synthetic rows, held against the real table: paid, noisy answers with stated
+errors.
 
 A verification is a release of its own: the few marginals that the questions need are measured with
 Gaussian noise, by a budget of its own, under a ledger, a certificate, and if wanted a journal and a
@@ -38,10 +39,13 @@ SURE = 0.95
 """An answer lies within what is stated with this probability, over the noise."""
 
 REPLICATES = 1_000
-"""Draws of the noise by which errors are worked out: the 95 % quantile is then right to a few per cent."""
+"""Draws of the noise by which errors are worked out: the 95 % quantile is then right to a few per
+cent.
+"""
 
 MAX_CELLS = 2**16
-"""Larger marginals are no questions: their cells would drown in noise, and nobody could read them."""
+"""Larger marginals are no questions: their cells would drown in noise, and nobody could read them.
+"""
 
 MAX_COLUMNS = 12
 """Most columns of a regression, which measures all their pairs."""

@@ -32,8 +32,8 @@ def evaluation_schema(
     real: object,
     dialect: Mapping[str, Any] | None = None,
 ) -> tuple[Schema, list[str]]:
-    """The schema that tables are read by, and what to say of it; without one it is read off the real
-    table, in a dialect if properties of one are given.
+    """The schema that tables are read by, and what to say of it; without one it is read off the
+    real table, in a dialect if properties of one are given.
 
     Raises
     ------

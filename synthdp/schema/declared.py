@@ -1,5 +1,5 @@
-"""What is declared of a table that is given: a schema, or kinds of its columns, which its dtypes may
-say.
+"""What is declared of a table that is given: a schema, or kinds of its columns, which its dtypes
+may say.
 """
 
 from collections.abc import Mapping

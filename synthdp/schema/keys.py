@@ -185,7 +185,8 @@ MAX_ALL_LEVELS = 2**21
 """Most levels of all columns together; with a million bins each, two columns have so many."""
 
 MAX_FORMAT = 200
-"""Characters of a format of dates, which is tried on a thousand of them; dates in words need fifty."""
+"""Characters of a format of dates, which is tried on a thousand of them; dates in words need fifty.
+"""
 
 
 class _Sized(Protocol):

@@ -15,8 +15,8 @@ time               bounds, bins, missing
 
 Of a column with an ``enum`` only "missing" can be derived. A ``minimum`` or ``maximum`` without the
 other is a limit that derived bounds keep to. Where bounds are declared and bins are not, bins are
-derived, unless each value has a level of its own. A null in ``constraints`` and an empty ``enum`` or
-``categories`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the
+derived, unless each value has a level of its own. A null in ``constraints`` and an empty ``enum``
+or ``categories`` count as not declared. Beside ``derive`` stand how: ``binning`` and ``bins`` (the
 most bins) where bins are open; ``max_levels`` and ``other`` where levels are.
 """
 

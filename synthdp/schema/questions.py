@@ -276,8 +276,8 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
 
 
 def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -> dict[str, str]:
-    """The answers that say a field, as the page shows them, numbers with this decimal mark; what has
-    no input stands as JSON.
+    """The answers that say a field, as the page shows them, numbers with this decimal mark; what
+    has no input stands as JSON.
 
     >>> answers_of_kind({"type": "integer", "constraints": {"minimum": 0}, "title": "Age"})["more"]
     '{"title": "Age"}'
@@ -356,7 +356,9 @@ def _number(name: str, text: str, mark: str) -> Any:
 
 
 def _place(each: FieldQuestion, is_distance: bool) -> tuple[str, ...]:
-    """Where it stands; bounds of a column that is measured by its distance from another stand elsewhere."""
+    """Where it stands; bounds of a column that is measured by its distance from another stand
+    elsewhere.
+    """
     is_bound = is_distance and each.name in ("minimum", "maximum")
     return ("synthdp", each.name) if is_bound else each.place
 

@@ -1,6 +1,7 @@
 """Fields of a schema that are relative to another column, and those by which they are modelled.
 
-Such a field names the other column under ``"synthdp"``, beside the bounds and bins of the distance::
+Such a field names the other column under ``"synthdp"``, beside the bounds and bins of the
+distance::
 
     {
         "name": "end",
@@ -8,8 +9,8 @@ Such a field names the other column under ``"synthdp"``, beside the bounds and b
         "synthdp": {"relative_to": "start", "minimum": 0, "maximum": 60},
     }
 
-The model has a column of whole numbers in its place, or one of numbers with decimals, and nothing but
-`Relatives` knows of dates.
+The model has a column of whole numbers in its place, or one of numbers with decimals, and nothing
+but `Relatives` knows of dates.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -98,7 +99,9 @@ class Relatives:
     def check_table(
         self, table: str, rules: Sequence[Mapping[str, Any]], order: str | None
     ) -> None:
-        """Raise `SchemaError` if rules of a package, or the order of the table's rows, speak of one."""
+        """Raise `SchemaError` if rules of a package, or the order of the table's rows, speak of
+        one.
+        """
         # Rules of a package name columns with their tables.
         check_rules(rules, {f"{table}.{column.name}": column for column in self.columns})
         # Distances from different moments are in no order of time.
@@ -133,8 +136,8 @@ class Relatives:
     ) -> pd.DataFrame:
         """A table with distances in place of the values of these columns.
 
-        Total on values, and row by row; see `RelativeColumn.distances`. What dtypes hold that columns
-        do not read, ``plain`` makes into values of a type.
+        Total on values, and row by row; see `RelativeColumn.distances`. What dtypes hold that
+        columns do not read, ``plain`` makes into values of a type.
         """
         distances = {}
         for column in self.columns:
@@ -199,7 +202,8 @@ class Relatives:
 def split_schema(
     schema: Mapping[str, Any],
 ) -> tuple[Mapping[str, Any], Relatives | None]:
-    """The JSON object of a schema in which relative columns are ones of distances, and those columns.
+    """The JSON object of a schema in which relative columns are ones of distances, and those
+    columns.
 
     Raises
     ------

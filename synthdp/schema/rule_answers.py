@@ -38,7 +38,8 @@ Kind: TypeAlias = Mapping[str, Any] | str | None
 
 def asked_of_column(kind: Kind) -> dict[str, Any]:
     """What a condition may say of a column: its levels, as JSON and as they are written, or from
-    where to where; whether values may be missing; and whether it is open, as no column of a condition is.
+    where to where; whether values may be missing; and whether it is open, as no column of a
+    condition is.
 
     >>> asked_of_column({"type": "integer", "constraints": {"required": True}})
     {'levels': [], 'is_ordered': True, 'may_lack': False, 'is_open': True}

@@ -151,7 +151,8 @@ class Schema(DeclaredColumns):
         """This schema for files of another dialect, its numbers written as that says, if it says
         anything of them.
 
-        Raises `SchemaError` if the dialect is none, or cannot be distinguished from a column's numbers.
+        Raises `SchemaError` if the dialect is none, or cannot be distinguished from a column's
+        numbers.
         """
         schema = with_dialect(self.to_dict(), dialect)
         if {"decimalChar", "groupChar"} & schema["dialect"].keys():

@@ -1,6 +1,7 @@
-"""The types of columns by the names that fields have for them, those of values that are made up, too,
-and what rules that speak of values need. What a name stands for is loaded when it is asked for:
-whoever reads a schema of texts and numbers needs no calendar, and without such rules no search.
+"""The types of columns by the names that fields have for them, those of values that are made up,
+too, and what rules that speak of values need. What a name stands for is loaded when it is asked
+for: whoever reads a schema of texts and numbers needs no calendar, and without such rules no
+search.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,5 @@
-"""What ``--help`` shows on one screen: what each command does, with an example, and of long ones the
-options that most people need.
+"""What ``--help`` shows on one screen: what each command does, with an example, and of long ones
+the options that most people need.
 """
 
 import argparse

@@ -130,8 +130,8 @@ def _certificate_text(path: str, content: Mapping[str, Any], is_whole: bool) -> 
 
 
 def explained_table(path: str) -> tuple[dict[str, Any], Callable[[bool], str]]:
-    """What a file of a release of one table holds, and what is printed of it besides its certificate,
-    all of it or about a screen.
+    """What a file of a release of one table holds, and what is printed of it besides its
+    certificate, all of it or about a screen.
     """
     pieces = read(path)
     content = file_content(pieces)

@@ -87,7 +87,9 @@ def _refuse_for_package(options: CheckOptions) -> None:
 
 
 def _public_facts(options: CheckOptions | PlanOptions) -> dict[str, Any]:
-    """The size of the table, a budget, whose rows are protected together, and what learning may cost."""
+    """The size of the table, a budget, whose rows are protected together, and what learning may
+    cost.
+    """
     return {
         "rows": options.rows,
         "epsilon": options.epsilon,

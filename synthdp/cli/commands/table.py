@@ -3,8 +3,8 @@ kinds of saved files.
 
 What a name stands for is loaded when it is asked for: `synthdp --help` loads none of it, and a run
 of one table nothing of packages. Names go down like imports, and no other file of the shell names a
-module that is still to be loaded, but `synthdp.cli.projects.declared`, below the commands, what is said
-of packages.
+module that is still to be loaded, but `synthdp.cli.projects.declared`, below the commands, what is
+said of packages.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,5 @@
-"""How well a synthetic table is expected to do: the plan of mechanism auto, made for a table that is
-imagined.
+"""How well a synthetic table is expected to do: the plan of mechanism auto, made for a table that
+is imagined.
 
 Everything here follows from the schema and from numbers that the user gives; all of it is public.
 """

@@ -51,8 +51,8 @@ def placed(tables: Mapping[str, Mapping[str, Kind]]) -> Iterator[tuple[str, str,
 
 
 def places_of(opened: OpenProject) -> dict[str, str]:
-    """The places of columns by their names, of linked tables by both; what is said of one table with
-    several rows a person calls it `ROWS`.
+    """The places of columns by their names, of linked tables by both; what is said of one table
+    with several rows a person calls it `ROWS`.
     """
     places = dict[str, str]()
     for place, table, name, _ in placed(kinds_of(opened)):
@@ -62,8 +62,8 @@ def places_of(opened: OpenProject) -> dict[str, str]:
 
 
 def columns_named(opened: OpenProject, names: Iterable[str]) -> list[tuple[str, str, str]]:
-    """Those of the names that columns have: as their tables call them, as they were given, and their
-    places.
+    """Those of the names that columns have: as their tables call them, as they were given, and
+    their places.
     """
     places = places_of(opened)
     shortest = {place: name for name, place in [*places.items()][::-1]}
@@ -199,8 +199,8 @@ class ColumnAnswers:
         return self.with_usual(said | self._own_bounds(place, said))
 
     def _own_bounds(self, place: str, said: Mapping[str, str]) -> dict[str, str]:
-        """The bounds of a column of which the answers take back that it is measured from another: as
-        they were before, as those that were shown are of the distance, unless others are typed.
+        """The bounds of a column of which the answers take back that it is measured from another:
+        as they were before, as those that were shown are of the distance, unless others are typed.
         """
         if said["relative_to"]:
             return {}

@@ -192,8 +192,8 @@ def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]
 def distances(
     tables: dict[str, dict[str, Kind]], rules: list[Any], taken: Any = None
 ) -> tuple[dict[str, dict[str, Kind]], list[Any]]:
-    """The kinds and rules, without rules that follow from a column's distance from another: where it
-    is measured so, or for the rule that was ``taken``.
+    """The kinds and rules, without rules that follow from a column's distance from another: where
+    it is measured so, or for the rule that was ``taken``.
     """
     kept = []
     for rule in rules:
@@ -216,9 +216,9 @@ def save_checked(
     taken: Any = None,
     kinds: dict[str, dict[str, Kind]] | None = None,
 ) -> None:
-    """Write other rules, bounds on rows or ``kinds``, unless they contradict each other or what is declared of
-    the columns; then raises what refuses them, and nothing is changed. Of the rule that is ``taken``
-    see `distances`.
+    """Write other rules, bounds on rows or ``kinds``, unless they contradict each other or what is
+    declared of the columns; then raises what refuses them, and nothing is changed. Of the rule that
+    is ``taken`` see `distances`.
     """
     former = content_of(opened)
     try:

@@ -26,9 +26,9 @@ from synthdp.release.certificate.certificate import LARGE_EPSILON
 from synthdp.schema.proposals import proposed_kind
 
 NARROW, NARROW_AMOUNTS = 0.25, 0.1
-"""The share of rows that a range needs to be seen, from which on bounds will be too narrow; less will
-do for amounts, which thin out upwards. Of an export of 18 columns, three of four runs at .15 cut an
-amount in 17 % of the rows, and no ages or years; at .44 most bounds were cautioned of.
+"""The share of rows that a range needs to be seen, from which on bounds will be too narrow; less
+will do for amounts, which thin out upwards. Of an export of 18 columns, three of four runs at .15
+cut an amount in 17 % of the rows, and no ages or years; at .44 most bounds were cautioned of.
 """
 
 
@@ -116,8 +116,8 @@ def _once(opened: OpenProject) -> Accuracy:
 
 
 def _narrow(opened: OpenProject) -> list[str]:
-    """The columns whose learnt bounds will be too narrow, and which a step can ask for. Beyond those
-    of columns in checks nothing is drawn.
+    """The columns whose learnt bounds will be too narrow, and which a step can ask for. Beyond
+    those of columns in checks nothing is drawn.
     """
     plan = plan_of(str(declared_path(opened)), **_planned(opened))
     needed = {

@@ -18,7 +18,8 @@ PROJECT, KINDS, PACKAGE = "project.json", "kinds.json", "datapackage.json"
 """The files of a project."""
 
 TABLE, FOLDER, LINKED, DATABASE = "table", "folder", "linked", "database"
-"""What is given: a file; a folder whose files are one table; linked tables; a table of a database."""
+"""What is given: a file; a folder whose files are one table; linked tables; a table of a database.
+"""
 
 PRIVATE, PUBLISH = "not-private", "publish"
 """Folders of a run: what compares with the records, and what may go out."""

@@ -61,8 +61,8 @@ def asked_of_rule(
 ) -> dict[str, Any] | None:
     """What is asked of a rule of a form about columns; None if either is not known yet.
 
-    ``cases`` are what the rule lists, each of parts: a column, or '', with what is asked of it. What
-    is to be answered of columns whose kinds are ``open`` is named besides.
+    ``cases`` are what the rule lists, each of parts: a column, or '', with what is asked of it.
+    What is to be answered of columns whose kinds are ``open`` is named besides.
     """
     columns = _known(opened, names)
     if form not in FORMS or not columns:
@@ -176,8 +176,9 @@ def change_rules(
     opened: OpenProject, content: Any, change: str, *, added: Sequence[tuple[str, Any]] = ()
 ) -> None:
     """Write a content with rules that are ``added``, else after a change, such as ``remove-0`` by
-    the place of a rule in `all_rules`. A distance says the rule of ``distance-0``, or of ``apart-0`` in `dates_apart`;
-    ``back-0`` takes one back, by its place in `relatives`: what it took the place of is back.
+    the place of a rule in `all_rules`. A distance says the rule of ``distance-0``, or of
+    ``apart-0`` in `dates_apart`; ``back-0`` takes one back, by its place in `relatives`: what it
+    took the place of is back.
 
     Raises `ProjectError` if there is nothing to be changed so, and as `save_rules` does.
     """
@@ -212,8 +213,8 @@ def change_rules(
 def save_rules(
     opened: OpenProject, content: Any, rules: Sequence[tuple[str, Any]], **changed: Any
 ) -> None:
-    """Write a content with rules, each with the linked table that it is a limit of, else '', and what
-    is ``changed`` besides; raises what refuses them, as `save_checked` does.
+    """Write a content with rules, each with the linked table that it is a limit of, else '', and
+    what is ``changed`` besides; raises what refuses them, as `save_checked` does.
     """
     if opened.project.is_linked:
         content = with_limits(content, rules)

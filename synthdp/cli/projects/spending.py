@@ -55,8 +55,8 @@ def spending_said(
 
 
 def check_spending(opened: OpenProject, *, is_charged: bool = True) -> None:
-    """Raise `ProjectError` if what is to be spent is open, too much, of a budget that is gone, or, if
-    it ``is_charged`` to that, more than is left.
+    """Raise `ProjectError` if what is to be spent is open, too much, of a budget that is gone, or,
+    if it ``is_charged`` to that, more than is left.
     """
     project = opened.project
     if not project.rows and not project.is_linked:

@@ -29,7 +29,8 @@ NEW, RUNNING, PAUSED, FAILED, DONE = "new", "running", "paused", "failed", "done
 """What a command is."""
 
 _FURTHER = ("--force", "--log-format", "json", "-vv")
-"""Options that each command gets besides: to write over what it wrote, and a log that can be read."""
+"""Options that each command gets besides: to write over what it wrote, and a log that can be read.
+"""
 
 _STOPPED = (0, 130, 143)
 """Exit codes of a command that was asked to stop, or killed before it could write one."""
@@ -153,7 +154,9 @@ class Job:
 
 
 def _locked(file: IO[Any]) -> bool:
-    """Whether nobody else holds a file, which is locked now; a process that it is handed to keeps it."""
+    """Whether nobody else holds a file, which is locked now; a process that it is handed to keeps
+    it.
+    """
     if sys.platform == "win32":
         # It hands no lock on; there that on the journal keeps a run from starting twice.
         return True

@@ -31,7 +31,8 @@ from synthdp.release.synthesis import Synthesis
 from synthdp.schema.dialect import Dialect
 
 MAX_ROWS_AT_ONCE = 1_000_000
-"""Longer tables are drawn in blocks and written as they are drawn, but where that is not possible."""
+"""Longer tables are drawn in blocks and written as they are drawn, but where that is not possible.
+"""
 
 if TYPE_CHECKING:
     from synthdp.core.totals_check import TotalsCheck

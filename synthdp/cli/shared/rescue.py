@@ -70,8 +70,8 @@ def rescuing(output: str, run: KeptRun, journal: str | None, loading: Loading) -
     """If anything fails, save what was paid for beside ``output`` and note on the error where it
     is.
 
-    With a ``journal`` all that the ``run`` paid for is there, which is noted instead. Once such a run
-    ends, its rescues beside the output are removed, which are opened by ``loading``.
+    With a ``journal`` all that the ``run`` paid for is there, which is noted instead. Once such a
+    run ends, its rescues beside the output are removed, which are opened by ``loading``.
     """
     paid = PaidFor(is_in_journal=journal is not None)
     try:

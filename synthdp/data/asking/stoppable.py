@@ -13,7 +13,8 @@ Stop: TypeAlias = Callable[[], object]
 """Has a question end early, with an error."""
 
 _WAIT_SECONDS = 0.1
-"""How often a question is asked to stop: what is said before an engine has begun with it is lost."""
+"""How often a question is asked to stop: what is said before an engine has begun with it is lost.
+"""
 
 
 def stoppable(question: Callable[[], Answer], stop: Stop) -> Answer:

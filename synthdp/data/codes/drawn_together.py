@@ -1,9 +1,9 @@
 """Values that lie together inside of their bins.
 
-Values are drawn from the bins of a row column by column, which blurs what two columns have in common
-within a bin. Here the values of each bin are dealt out to its rows again, in the order that another
-column says: as of two Gaussians whose correlation explains the bins. Each bin keeps its values, so
-that neither bins nor marginals change. Post-processing of rows that are drawn.
+Values are drawn from the bins of a row column by column, which blurs what two columns have in
+common within a bin. Here the values of each bin are dealt out to its rows again, in the order that
+another column says: as of two Gaussians whose correlation explains the bins. Each bin keeps its
+values, so that neither bins nor marginals change. Post-processing of rows that are drawn.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,9 @@ PILOT_ROWS, PILOT_VALUES = 1 << 15, 1 << 22
 """Rows that are looked at for it, and values of them, at most: a thousand columns take 34 MB."""
 
 STRAYING = (0.0, 0.01, 0.03, 0.1, 0.3)
-"""Parts of the rows that follow no correlation, as noise has put them in the tables: these are tried."""
+"""Parts of the rows that follow no correlation, as noise has put them in the tables: these are
+tried.
+"""
 FAINT = 0.15
 """Correlation inside of bins, in their mean, below which values stay as they are."""
 ROUNDS = 2

@@ -45,7 +45,8 @@ MAX_CASES = 4096
 """Most public values that a column is compared with: engines take no expressions of any size."""
 
 MAX_LOOKED_UP = 2**17
-"""The same where values are looked up in a table of public ones; both spellings of an accent count."""
+"""The same where values are looked up in a table of public ones; both spellings of an accent count.
+"""
 
 _NARROW = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 """Types of whole numbers that all fit into 64 bits with a sign."""

@@ -126,8 +126,8 @@ class EngineSource(Sensitive):
             shapes, self._frame.grouped_often(shapes, "counting rows"), strict=True
         ):
             counts = np.zeros(prod(shape.values()), dtype=np.int64)
-            # An engine that gives a code beyond the domain has not coded as it was asked to; nothing is
-            # counted by it.
+            # An engine that gives a code beyond the domain has not coded as it was asked to;
+            # nothing is counted by it.
             if cells.size and int(cells.max()) >= counts.size:
                 raise SourceError(
                     f"{self._frame.engine}: it gave a code that no level has; do not count by it"

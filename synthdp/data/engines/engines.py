@@ -1,5 +1,5 @@
-"""What each engine is asked in its own words: names of columns, texts to be compared by their bytes,
-hashes of rows.
+"""What each engine is asked in its own words: names of columns, texts to be compared by their
+bytes, hashes of rows.
 """
 
 import secrets

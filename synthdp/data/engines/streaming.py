@@ -16,8 +16,8 @@ ROWS_AT_ONCE = 2**16
 """Rows of a batch: some megabytes."""
 
 _OF_KEYS = ("integer", "text", "boolean", "date")
-"""Families of types whose values come here as they are. Others are rounded or cut off by some engine,
-so that two keys could become one, and two units of privacy with them.
+"""Families of types whose values come here as they are. Others are rounded or cut off by some
+engine, so that two keys could become one, and two units of privacy with them.
 """
 
 
@@ -26,17 +26,18 @@ def streamed(
 ) -> PartitionedFrame:
     """Some columns of all rows of a table in an engine, read in this process.
 
-    Why they are sorted, by all columns that are used. Which rows of a family are kept depends on their
-    order, and an engine gives rows in whatever order it likes: where a row stands could depend on
-    rows of others. Of two sorted rows the order depends on these two alone, and rows that are equal
-    in all of them may change places.
+    Why they are sorted, by all columns that are used. Which rows of a family are kept depends on
+    their order, and an engine gives rows in whatever order it likes: where a row stands could
+    depend on rows of others. Of two sorted rows the order depends on these two alone, and rows that
+    are equal in all of them may change places.
 
     Parameters
     ----------
     frame
         The table.
     names
-        The columns that are read; those that are not used are missing where their type is not known.
+        The columns that are read; those that are not used are missing where their type is not
+        known.
     used
         Those of them that anything depends on.
     keys
@@ -57,7 +58,8 @@ def streamed(
     for name in used:
         column = frame.columns[name]
         is_cut_off = column.family not in _OF_KEYS or (
-            # Postgres has infinite dates, and some before the year 1: they become the last and first.
+            # Postgres has infinite dates, and some before the year 1: they become the last and
+            # first.
             column.family == "date" and frame.engine == "postgres"
         )
         if column.family == "other" or (name in keys and is_cut_off):

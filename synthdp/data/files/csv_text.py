@@ -55,8 +55,8 @@ def as_utf8(stream: BinaryIO, encoding: str) -> BinaryIO:
 class _Transcoded:
     """Reads text in some encoding as UTF-8, bytes that are none as 0xFF.
 
-    In the encodings that a dialect admits a character is recognised by its own bytes, whatever comes
-    before it: how a record is read does not depend on others.
+    In the encodings that a dialect admits a character is recognised by its own bytes, whatever
+    comes before it: how a record is read does not depend on others.
     """
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:

@@ -36,7 +36,8 @@ class TableForm:
 def form_of(
     container: Container | None, dtypes: Mapping[str, Any], columns: Iterable[Column]
 ) -> TableForm:
-    """What a table is drawn in that was given in a container (None: in a file), some dtypes of which
-    are public; ``columns`` are those of the released schema, and dtypes say no more than they do.
+    """What a table is drawn in that was given in a container (None: in a file), some dtypes of
+    which are public; ``columns`` are those of the released schema, and dtypes say no more than they
+    do.
     """
     return TableForm(PANDAS if container is None else container, released_dtypes(dtypes, columns))

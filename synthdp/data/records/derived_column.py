@@ -21,8 +21,8 @@ MAX_SUM = 2**62
 @final
 @dataclass(frozen=True, eq=False)
 class DerivedColumn:
-    """A function of a row's own codes: public numbers of them are added up, and public edges cut the
-    sum into levels.
+    """A function of a row's own codes: public numbers of them are added up, and public edges cut
+    the sum into levels.
 
     The numbers are whole, so that no sum depends on which other rows are worked out beside it, as
     sums of floats may. A record therefore has one level, a function of that record alone, and a

@@ -63,8 +63,8 @@ class GenerativeNetworkEngine(ComponentEngine):
 
     def rough(self) -> "GenerativeNetworkEngine":
         """The same engine with a looser stopping rule."""
-        # A fit that goes on from the last round's has one marginal more to learn: with seven halvings
-        # of the rate it took 160 iterations even where the first 20 had reached the noise.
+        # A fit that goes on from the last round's has one marginal more to learn: with seven
+        # halvings of the rate it took 160 iterations even where the first 20 had reached the noise.
         driver = replace(self.driver, halvings=ROUGH_HALVINGS, tolerance=ROUGH_TOLERANCE)
         return replace(self, driver=driver)
 

@@ -66,7 +66,8 @@ class KnownTotalsEngine(Engine):
 
     @property
     def known(self) -> Sequence[LinearMeasurement]:
-        """All parts of known counts, and what the other engine knows: nothing need be paid for them.
+        """All parts of known counts, and what the other engine knows: nothing need be paid for
+        them.
 
         Of shares alone the number of records is not known, so that columns are still measured.
         """
@@ -82,8 +83,8 @@ class KnownTotalsEngine(Engine):
         return (*self.inner.known, *own.values())
 
     def known_shares(self, clique: Clique) -> NDArray[np.float64] | None:
-        """The shares of a marginal that is known level by level; of one column only if it is known of
-        how many records.
+        """The shares of a marginal that is known level by level; of one column only if it is known
+        of how many records.
         """
         if not clique:
             return None if self.total is None else np.array(1.0)

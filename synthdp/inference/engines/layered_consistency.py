@@ -51,7 +51,8 @@ _MAX_WHOLE = 6
 three.
 """
 _RAISED_BY = 1.0
-"""Standard errors that a table's own scale is raised by; two cost up to 2 % on Titanic and Adult."""
+"""Standard errors that a table's own scale is raised by; two cost up to 2 % on Titanic and Adult.
+"""
 _MIN_FREEDOM, _POOLED_FREEDOM = 8, 4
 """Below 8 degrees of freedom a table says little of its own scale: its layer's counts as much as 4
 of them.

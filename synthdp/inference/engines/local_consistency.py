@@ -103,7 +103,8 @@ class LocalConsistencyEngine(Engine):
         tables = polytope.tables(solution.cells)
         # Nothing sensible can be said, and dividing by 0 would say nan.
         if not all(table.sum() > 0.0 for table in tables):
-            # Beside counts of -1e18 rounding leaves nothing of a small total: no table can be estimated.
+            # Beside counts of -1e18 rounding leaves nothing of a small total: no table can be
+            # estimated.
             tables = [mask.astype(np.float64) for mask in masks]
             solution = solution._replace(ended="stopped")
         tables = [table / table.sum() for table in tables]

@@ -36,7 +36,8 @@ def agreeing(
     known: Sequence[KnownMarginal],
     total: float,
 ) -> list[LinearMeasurement]:
-    """Measurements projected, in the metric of their noise, onto those that agree with what is known.
+    """Measurements projected, in the metric of their noise, onto those that agree with what is
+    known.
 
     What is left of their noise lies in what nothing known speaks of.
     """
@@ -149,7 +150,8 @@ def projected_field(field: MarkovRandomField, known: Sequence[KnownMarginal]) ->
             own = _summed(clique, shares, groups)
             largest = max(largest, float(np.abs(own - wanted).max()))
             factor = np.divide(wanted, own, out=np.ones_like(wanted), where=own > 0)
-            # Next to nothing, and no -inf: records that are given may be where nobody is known to be.
+            # Next to nothing, and no -inf: records that are given may be where nobody is known to
+            # be.
             logs = np.log(np.maximum(_spread(clique, factor, groups), _LEAST_FACTOR))
             potentials[clique] = potentials[clique] + logs
         if largest <= 1e-10:

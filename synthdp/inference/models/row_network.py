@@ -22,11 +22,14 @@ from synthdp.inference.jobs import each
 from synthdp.inference.regions.region_tables import ROUNDING, RegionTables
 
 _ROUNDS = 5
-"""Rounds of proportional fitting of a conditional: rows are moved afterwards to what is left to mend."""
+"""Rounds of proportional fitting of a conditional: rows are moved afterwards to what is left to
+mend.
+"""
 _PILOT_ROWS = 20_000
 """Rows that conditionals are fitted on."""
 _BLOCK_ROWS = 1 << 14
-"""Rows drawn at once, from a seed of their own: their codes and cells stay in a processor's cache."""
+"""Rows drawn at once, from a seed of their own: their codes and cells stay in a processor's cache.
+"""
 
 Floats = NDArray[np.float32]
 Records = NDArray[np.int32]
@@ -198,8 +201,8 @@ def _ratio(wanted: Array, present: Array) -> Array:
 
 @Compiled
 def locate(records: Records, scopes: Scopes, cells: IntArray) -> None:
-    """Work out which cell of each scope each row is in, scope by scope: the compiler makes vectors of
-    it.
+    """Work out which cell of each scope each row is in, scope by scope: the compiler makes vectors
+    of it.
     """
     n_rows = records.shape[1]
     for s in range(scopes.starts.size):

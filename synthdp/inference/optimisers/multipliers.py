@@ -66,7 +66,8 @@ def minimise(
     # What the projection moved is lost for any fit; by Pythagoras it is a constant beside the rest.
     certain = loss.of_residual(loss.residual(noisy))
     variance = 1.0 / loss.weights
-    # The noise that the driver believes: exact measurements are loosened to a tenth of the noisiest.
+    # The noise that the driver believes: exact measurements are loosened to a tenth of the
+    # noisiest.
     used = np.maximum(variance, variance.max() / _MAX_RATIO**2)
     pull = np.zeros(theta.size)
     before = np.inf

@@ -54,8 +54,8 @@ class RegionTables:
         )
 
     def home(self, clique: Iterable[str]) -> Clique | None:
-        """The region with fewest cells that contains a clique, attributes of one level aside, if one
-        does.
+        """The region with fewest cells that contains a clique, attributes of one level aside, if
+        one does.
         """
         wanted = frozenset(clique) - self._of_one_level
         regions = self._with_name[next(iter(wanted))] if wanted else self._by_size

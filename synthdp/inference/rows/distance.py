@@ -16,14 +16,14 @@ from synthdp.inference.arrays import Array, Codes, cell_counts
 
 _CHANCE_FACTOR, _CHANCE_MARGIN = 1.5, 0.01
 """Rows are far from a table whose distance is above so many times chance, and so much more, where
-chance is that of as many rows, or of as many as there are records if these are fewer: a longer table
-does not know more than the records.
+chance is that of as many rows, or of as many as there are records if these are fewer: a longer
+table does not know more than the records.
 
-Of 13 releases (Adult in two forms, NLTCS, Titanic, two made-up tables; epsilon 1, 10, 100), each drawn
-in four lengths (500, 5,000, its own and 20 times that), 3 of 52 tables of rows have such a marginal,
-one each; by chance of as many rows 7 of 52 would, with 29 marginals. In the two that were looked at,
-the measurements contradict each other: the rows are nearer to the model (.025 to .048) than the model
-is to what was measured (.10 to .95).
+Of 13 releases (Adult in two forms, NLTCS, Titanic, two made-up tables; epsilon 1, 10, 100), each
+drawn in four lengths (500, 5,000, its own and 20 times that), 3 of 52 tables of rows have such a
+marginal, one each; by chance of as many rows 7 of 52 would, with 29 marginals. In the two that were
+looked at, the measurements contradict each other: the rows are nearer to the model (.025 to .048)
+than the model is to what was measured (.10 to .95).
 """
 
 

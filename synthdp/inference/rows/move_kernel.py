@@ -8,19 +8,20 @@ from numpy.typing import NDArray
 from synthdp.inference.compiled import Compiled
 
 _BLOCK = 64
-"""Rows whose cells are worked out together, marginal by marginal: the compiler makes vectors of them,
-which is five times as quick as row by row, and quicker still if `Layout.starts` are of 32 bits.
+"""Rows whose cells are worked out together, marginal by marginal: the compiler makes vectors of
+them, which is five times as quick as row by row, and quicker still if `Layout.starts` are of 32
+bits.
 
-So is what leaving them relieves, by which most rows are passed over: drawing takes two thirds of the
-time (Adult, NLTCS and made-up tables, epsilon 1 and 10), and tables come as close as without.
+So is what leaving them relieves, by which most rows are passed over: drawing takes two thirds of
+the time (Adult, NLTCS and made-up tables, epsilon 1 and 10), and tables come as close as without.
 """
 
 DOUBTED = 2.0
 """A cell that is off by more than so many times its own chance pulls no harder than one that is off
 by so much: it contradicts others, and no record can mend it.
 
-Against plain squares tables of contradictory measurements come 15 % closer (NLTCS at epsilon 1), and
-a round over a million rows takes half as long, since fewer moves are tried in vain.
+Against plain squares tables of contradictory measurements come 15 % closer (NLTCS at epsilon 1),
+and a round over a million rows takes half as long, since fewer moves are tried in vain.
 """
 
 # Cells are looked up by unsigned numbers: numba asks of all others whether they count from the end,
@@ -203,8 +204,8 @@ def pull_of_ranks(
 ) -> tuple[np.float32, np.float32]:
     """How rank correlations pull at an attribute of a record: the slope at its rank, and the bend.
 
-    A rank correlation is one number of the whole table. Its gap pulls at the record in proportion to
-    the other attribute's rank, and less the further the record follows: the bend is how fast.
+    A rank correlation is one number of the whole table. Its gap pulls at the record in proportion
+    to the other attribute's rank, and less the further the record follows: the bend is how fast.
     """
     slope = np.float32(0.0)
     bend = np.float32(0.0)
@@ -228,7 +229,8 @@ def price_levels(
     arrival[:size] = 0.0
     for place in range(layout.first_holder[attribute], layout.first_holder[attribute + 1]):
         stride = layout.holder_strides[place]
-        # Where the row would be with level 0, all else as it is: from there one level is one stride.
+        # Where the row would be with level 0, all else as it is: from there one level is one
+        # stride.
         start = cells[np.uintp(layout.holders[place])] - stride * value
         # Written twice for the compiler, which makes wide instructions of a loop over neighbours.
         if stride == 1:
@@ -497,7 +499,8 @@ def price(
     for marginal in range(scales.size):
         start = starts[marginal]
         end = starts[marginal + 1] if marginal + 1 < scales.size else shares.size
-        # Counted from 0, for the compiler, which makes wide instructions of what cannot be negative.
+        # Counted from 0, for the compiler, which makes wide instructions of what cannot be
+        # negative.
         present = counts[start:end]
         wanted = shares[start:end]
         scale = np.float32(scales[marginal])

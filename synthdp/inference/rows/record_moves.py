@@ -28,11 +28,11 @@ Records = NDArray[np.int32]
 _SWEEPS = ((1 << 14, 18, 3), (1 << 18, 3, 1), (math.inf, 0, 2))
 """Up to so many records so many rounds in which they are eager, and so many in which they are not.
 
-Eager rounds bring marginals 7 to 13 % closer: 18 of them those of at most 9,000 records (Titanic, and
-three tables of other packages, epsilon 1 and 10; without them 200 rounds are no closer than 6), three
-those of 20,000 to 54,000 (Adult, NLTCS, and two of other packages) for half as much time again. Eight
-would bring the latter 2 to 7 % closer still, for twice the time; another one that is not eager 0 to 3 %,
-for a fifth of it.
+Eager rounds bring marginals 7 to 13 % closer: 18 of them those of at most 9,000 records (Titanic,
+and three tables of other packages, epsilon 1 and 10; without them 200 rounds are no closer than 6),
+three those of 20,000 to 54,000 (Adult, NLTCS, and two of other packages) for half as much time
+again. Eight would bring the latter 2 to 7 % closer still, for twice the time; another one that is
+not eager 0 to 3 %, for a fifth of it.
 """
 _EAGERNESS = (0.5, 0.05)
 """Mean of what an eager record loses at most, in the first such round and in the last one: a record
@@ -43,8 +43,8 @@ From .2 or from 1 on, and down to .03 or .1, marginals are as close to a hundred
 _FAR = 0.05
 """Records of which the last round changed more than this share of the codes have not settled."""
 _BLOCK_ROWS, _MAX_BLOCKS = 1 << 16, 8
-"""Records that are moved by themselves, at least, in all rounds but the last, and parts at most. Other
-numbers would make other rows of the same seed; of a million the last round makes up for it.
+"""Records that are moved by themselves, at least, in all rounds but the last, and parts at most.
+Other numbers would make other rows of the same seed; of a million the last round makes up for it.
 """
 _ROWS_AT_ONCE = 1 << 16
 """Rows that the compiled loop moves before Python hears a Ctrl-C."""

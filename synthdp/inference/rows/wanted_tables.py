@@ -20,19 +20,19 @@ from synthdp.inference.summation import marginal_inside
 _STRENGTHS = ((0.5, 30.0), (0.25, 3.0))
 """Pairs whose mutual information is above this share of the smaller entropy weigh so much more.
 
-At 10 columns that determine each other contradict twice as often as in the model (raw Adult, epsilon
-10), at 30 1.2 times; the mean distance to all tables grows by 4 %. Without the second line rank
-correlations of Titanic's three strongest pairs are .021 and .050 off the model's (epsilon 1 and 10),
-with it .008 and .011.
+At 10 columns that determine each other contradict twice as often as in the model (raw Adult,
+epsilon 10), at 30 1.2 times; the mean distance to all tables grows by 4 %. Without the second line
+rank correlations of Titanic's three strongest pairs are .021 and .050 off the model's (epsilon 1
+and 10), with it .008 and .011.
 """
 
 _CORRELATIONS = ((0.5, 3.0), (0.25, 1.0))
 """Pairs whose rank correlation is above this are also pulled towards it as a whole, so strongly:
 between columns of many levels it hangs on cells that hold less than a record each.
 
-Of the three strongest pairs the worst was off by .023 to .034 in three of four releases of Titanic and
-8,600 hours of bicycles, and is by .003 to .014; weights of 10 for the strongest bring no more, and
-marginals of diamonds, not chosen on, are 10 % further in place of 7.
+Of the three strongest pairs the worst was off by .023 to .034 in three of four releases of Titanic
+and 8,600 hours of bicycles, and is by .003 to .014; weights of 10 for the strongest bring no more,
+and marginals of diamonds, not chosen on, are 10 % further in place of 7.
 """
 
 _DETERMINED = 0.75
@@ -47,9 +47,10 @@ times now; more weight in place of it made that worse.
 _INNER_WEIGHT = 0.1
 """Weight of pairs inside of wider marginals, which say the same wherever cells hold many records.
 
-Of 2,500 records in a table of 3,600 cells pairs are .028 off without them, .018 with this weight and
-.007 with a weight of 1. That let columns which determine each other contradict 1.5 times as often as
-in the model (discretised Adult, epsilon 10), where 1.3 times is had without them and 1.35 with this.
+Of 2,500 records in a table of 3,600 cells pairs are .028 off without them, .018 with this weight
+and .007 with a weight of 1. That let columns which determine each other contradict 1.5 times as
+often as in the model (discretised Adult, epsilon 10), where 1.3 times is had without them and 1.35
+with this.
 """
 
 _UNMEASURED_WEIGHT = 0.03
@@ -57,14 +58,14 @@ _UNMEASURED_WEIGHT = 0.03
 push aside what was measured.
 
 Of made-up tables at epsilon 1 half of the pairs (`wide`) and most (`groups`) were not measured:
-two-way error falls by 6 and 19 %, three-way error by 2 and 4 %. With a weight of 1 what was measured
-is twice as far off.
+two-way error falls by 6 and 19 %, three-way error by 2 and 4 %. With a weight of 1 what was
+measured is twice as far off.
 """
 
 
 _MAX_PAIRS, _MAX_PAIR_CELLS = 256, 1 << 20
-"""Rows are moved towards what a model says of pairs that were not measured, too, unless there are more:
-each takes time for each row.
+"""Rows are moved towards what a model says of pairs that were not measured, too, unless there are
+more: each takes time for each row.
 """
 
 
@@ -77,8 +78,8 @@ class WantedTables:
     the other stand as marginals of their own, heavier: where marginals contradict each other by
     their noise, records keep what hangs together. So do rank correlations, each as a whole.
 
-    Single attributes and pairs inside of a clique are wanted too: where its cells expect less than a
-    record each, 0 is the nearest whole number of most, and levels with the emptiest cells lose
+    Single attributes and pairs inside of a clique are wanted too: where its cells expect less than
+    a record each, 0 is the nearest whole number of most, and levels with the emptiest cells lose
     records. Of 2,500 in two tables of 4,800 cells, a level of 10 % came out at 6 %.
 
     Parameters
@@ -90,7 +91,8 @@ class WantedTables:
     unmeasured
         The same of further cliques, which a model only estimates: they weigh little.
     narrow
-        The same of cliques inside of those; pairs that hang together are read off the smallest clique.
+        The same of cliques inside of those; pairs that hang together are read off the smallest
+        clique.
     constraints
         What is possible; no record is moved to where it is not.
     fixed
@@ -158,7 +160,8 @@ class WantedTables:
     ) -> tuple[Floats, Floats]:
         """What one record more costs in each cell, and the weight of each cell, 0 in constraints.
 
-        It costs half the change of the weighted squared distance; infinitely much where none may be.
+        It costs half the change of the weighted squared distance; infinitely much where none may
+        be.
 
         Parameters
         ----------
@@ -179,8 +182,8 @@ class WantedTables:
         return costs, weights
 
     def gaps(self, rows: NDArray[np.int32]) -> Array:
-        """By how much the rank correlations of some records are off, as sums over the records; shape
-        ``(n_pairs,)``.
+        """By how much the rank correlations of some records are off, as sums over the records;
+        shape ``(n_pairs,)``.
 
         ``rows`` are codes, shape ``(n_rows, n_attributes)``.
         """

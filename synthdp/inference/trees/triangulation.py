@@ -52,8 +52,8 @@ class Triangulation:
 def triangulate(
     sets: AttributeSets, graph: Graph, *, before: Triangulation | None = None
 ) -> Triangulation:
-    """A triangulation of few cells; parts of the core that are as in a ``before`` one are taken from
-    there.
+    """A triangulation of few cells; parts of the core that are as in a ``before`` one are taken
+    from there.
     """
     # A copy: peeling takes attributes out.
     core = dict(graph)

@@ -20,7 +20,8 @@ PARAMETERS = ("mechanism", "engine", "workload", "target", "domain_share", "qual
 """What an analyst may say in ``synth_params``: nothing that names a file of the server."""
 
 MOST_SAMPLES = 1_000_000
-"""Most rows of an answer, which is one text of JSON; drawing must not fail once epsilon is spent."""
+"""Most rows of an answer, which is one text of JSON; drawing must not fail once epsilon is spent.
+"""
 
 _INSTALL = "answering Lomas needs lomas-core: pip install 'synthdp[lomas]'"
 

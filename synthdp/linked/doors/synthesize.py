@@ -109,8 +109,8 @@ def synthesize(
         or properties such as ``{"delimiter": ";", "encoding": "cp1252", "decimalChar": ","}``. They
         override those of the schema's own ``"dialect"``; see ``docs/files.md``.
     mechanism
-        Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/mechanisms.md``) or a
-        `Mechanism`; or a list of them, which share the budget. See ``docs/quality.md``.
+        Which marginals to measure: a name (``"auto"``, ``"aim"``, ... see ``docs/mechanisms.md``)
+        or a `Mechanism`; or a list of them, which share the budget. See ``docs/quality.md``.
     workload
         Which marginals the result should get right: a `Workload`, its JSON as a mapping or a file,
         or a text such as ``"2-way"``; by default all triples of columns (see `Workload.default`).
@@ -173,9 +173,9 @@ def synthesize(
         The budget of a population, or its file: all that this release may spend is charged to it,
         with the note, before the first question. It needs a ``journal``. See ``docs/budgets.md``.
     anyway
-        Go on where nearly no value of a column can be read, such as dates of another format, or keys
-        of a package match nowhere. Else the run stops as soon as noisy counts say so, and the rest
-        of its budget is not spent: a ``budget`` has it back.
+        Go on where nearly no value of a column can be read, such as dates of another format, or
+        keys of a package match nowhere. Else the run stops as soon as noisy counts say so, and the
+        rest of its budget is not spent: a ``budget`` has it back.
     report
         Called with the progress: (what is going on, steps done, steps at most).
     rescue

@@ -2,8 +2,8 @@
 order.
 
 A chain is drawn row by row, each given the one before it. What a row is given that is one table for
-all places, so what it is off by adds up from row to row, and order goes one way only: dates that ran
-ahead never come back. How columns are distributed at a place does not depend on the way there.
+all places, so what it is off by adds up from row to row, and order goes one way only: dates that
+ran ahead never come back. How columns are distributed at a place does not depend on the way there.
 """
 
 from collections.abc import Mapping

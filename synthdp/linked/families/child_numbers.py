@@ -31,7 +31,8 @@ _LIKE_NOISE = 2.0
 """Standard deviations up to which the upper half of a pool, which clearly has parents, has none."""
 
 _NEXT = 1.5
-"""Up to this times the last number that is seen there may be further parents: numbers end slowly."""
+"""Up to this times the last number that is seen there may be further parents: numbers end slowly.
+"""
 
 _ALIKE = 1.5
 """Standard deviations up to which two neighbouring pools are taken to be equally dense."""
@@ -51,8 +52,8 @@ class SeenNumbers:
     measurements
         What was measured of it.
     below
-        Of the root the views of tables right below it, and what was measured of them: their rows are
-        as many as the numbers say. Which numbers are seen is what its own measurements show.
+        Of the root the views of tables right below it, and what was measured of them: their rows
+        are as many as the numbers say. Which numbers are seen is what its own measurements show.
 
     Attributes
     ----------
@@ -137,8 +138,8 @@ class _Equations:
             self._add(measurement, np.ones(self._size))
 
     def add_below(self, view: LinkedView, measurements: Sequence[LinearMeasurement]) -> None:
-        """Add what was measured of rows that hang on them, if it is these that are numbered: how much the
-        rows of one parent weigh follows from how many they are.
+        """Add what was measured of rows that hang on them, if it is these that are numbered: how
+        much the rows of one parent weigh follows from how many they are.
         """
         if view.table.count == self._name:
             units = _units_by_number(view, self._size)
@@ -274,8 +275,8 @@ def _of_seen(seen: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def _units_by_number(view: LinkedView, size: int) -> FloatArray:
-    """How many units of weight the rows of one root have together in a view right below it, by how many
-    rows of the table hang on that: 0, 1 ..., shape ``(size,)``.
+    """How many units of weight the rows of one root have together in a view right below it, by how
+    many rows of the table hang on that: 0, 1 ..., shape ``(size,)``.
     """
     numbers = np.arange(size)
     # A first row weighs what its root does, later ones are one part of so many each.

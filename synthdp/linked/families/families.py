@@ -99,8 +99,8 @@ def drawn_children(
     """Rows of a table below rows that were drawn.
 
     ``fitted`` are the views of its first rows and of later ones, which stay undrawn without theirs;
-    there is none if the table has nothing but keys. ``whole`` is whether the rows above are those of
-    a whole population, and not of families that somebody chose.
+    there is none if the table has nothing but keys. ``whole`` is whether the rows above are those
+    of a whole population, and not of families that somebody chose.
     """
     counts = parents.codes[view.table.count].astype(np.intp)
     # How many rows there are was drawn with the parents: numbers of children are columns of these.

@@ -104,7 +104,8 @@ class FittedView:
     def _seen_numbers(self) -> dict[str, NDArray[np.intp]]:
         seen = {}
         for each in SeenNumbers(self.view, self.measurements).constraints:
-            # What the views of the rows below say may leave none of a number that the root's own show.
+            # What the views of the rows below say may leave none of a number that the root's own
+            # show.
             (rows,) = self.model.marginals([each.clique])
             has_rows = each.allowed & (rows.values > 0)
             seen[each.clique[0]] = np.flatnonzero(has_rows if has_rows.any() else each.allowed)
@@ -354,8 +355,8 @@ class FittedView:
 
     @cached_property
     def _unmeasured(self) -> dict[Clique, FloatArray]:
-        """The same of further pairs with an own column, as the model has them, if they are few enough:
-        else chance blurs them.
+        """The same of further pairs with an own column, as the model has them, if they are few
+        enough: else chance blurs them.
         """
         domain = self.model.domain
         own = {*self.view.drawn}
@@ -368,8 +369,8 @@ class FittedView:
         return self._expected(few_pairs(domain, pairs))
 
     def _expected(self, cliques: Iterable[Clique]) -> dict[Clique, FloatArray]:
-        """Expected rows of marginals that are not too large, by position if that is modelled (the last
-        axis).
+        """Expected rows of marginals that are not too large, by position if that is modelled (the
+        last axis).
         """
         domain = self.model.domain
         position = self.view.position

@@ -30,7 +30,9 @@ class GivenTable:
     table: LinkedTable
     """What is public of the table."""
     frame: pd.DataFrame
-    """Its rows by some columns; below the root by the keys of their parents, and by what orders them."""
+    """Its rows by some columns; below the root by the keys of their parents, and by what orders
+    them.
+    """
     parents: Ints
     positions: Ints
     """For each row the place of its parent among the rows given above, and how many rows of that
@@ -77,7 +79,8 @@ class GivenTable:
         Raises
         ------
         ParameterError, SchemaError
-            If a cell holds what the schema does not know, or one by which rows are ordered is empty.
+            If a cell holds what the schema does not know, or one by which rows are ordered is
+            empty.
         """
         schema = self.table.schema
         if schema is None:

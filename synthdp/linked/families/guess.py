@@ -1,8 +1,8 @@
 """How far a guess of a marginal is from the truth, as noisy measurements of it tell.
 
 What one would expect of a marginal without having measured it is worth most where noise hides what
-was measured, and nothing where that is exact. Which it is measurements say themselves: what they are
-off the guess by, beyond their own noise, is what the guess is off by [Efron & Morris 1975].
+was measured, and nothing where that is exact. Which it is measurements say themselves: what they
+are off the guess by, beyond their own noise, is what the guess is off by [Efron & Morris 1975].
 """
 
 from collections.abc import Sequence

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def history_rows(frame: "EngineFrame", schema: OpenSchema, unit: str) -> Here:
-    """The rows of a table in an engine, which come here sorted; raises as `streamed_rows`, and if its
-    columns are not the schema's.
+    """The rows of a table in an engine, which come here sorted; raises as `streamed_rows`, and if
+    its columns are not the schema's.
     """
     schema.check_header(frame.columns, unit=unit)
     used = [unit, *(name for name in schema.names if name != unit)]

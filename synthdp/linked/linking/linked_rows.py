@@ -66,11 +66,11 @@ class LinkedTableReader(Sensitive):
                 self._order.add(table.ranks(frame))
 
     def add_placeholders(self, below: "LinkedTableReader") -> None:
-        """Take a root of missing values for each key that rows of a table below refer to, and no root
-        has.
+        """Take a root of missing values for each key that rows of a table below refer to, and no
+        root has.
 
-        Sensitivity: there is one for a key, or none, by the rows that have that key, root or not. So
-        where the unit of privacy is a key with all that hangs on it, tables of neighbours are
+        Sensitivity: there is one for a key, or none, by the rows that have that key, root or not.
+        So where the unit of privacy is a key with all that hangs on it, tables of neighbours are
         neighbours also with their placeholders.
         """
         ids = below._parents.ids
@@ -180,8 +180,8 @@ class FamilyRows(Sensitive):
     def settle_codes(self, table: LinkedTable) -> None:
         """Make codes of its columns, once, by what is declared of them or was learnt."""
         if self._held is not None and table.schema is not None:
-            # Which code a value gets, also beyond the bounds, is a function of the value alone: a row
-            # is in one cell of each marginal, as ever.
+            # Which code a value gets, also beyond the bounds, is a function of the value alone: a
+            # row is in one cell of each marginal, as ever.
             coded = self._held.encode(table.schema.with_all_places())
             self.codes |= dict(zip(table.attributes, coded.columns, strict=True))
         self.table, self._held = table, None
@@ -283,8 +283,8 @@ class FamilyRows(Sensitive):
 
 @final
 class FamilyValues(Sensitive):
-    """Exact counts of single open columns, one row of each root in each. Only the privacy kernel may
-    ask it.
+    """Exact counts of single open columns, one row of each root in each. Only the privacy kernel
+    may ask it.
 
     It is to the kernel what one table of the roots would be, whose columns are called
     ``table.column``: a root is in one cell of a histogram, or in none, and counted for one value.

@@ -160,7 +160,8 @@ def _ways(links: Links, name: str, above: _Way | None = None) -> Iterator[_Way]:
 def _rows_at(
     way: _Way, source: Column, links: Links, rows: Lookup
 ) -> tuple[pd.DataFrame, NDArray[np.intp]] | None:
-    """The rows of a public table, and for each code of a protected column which of them it comes to:
+    """The rows of a public table, and for each code of a protected column which of them it comes
+    to:
     -1 if none. None if rows on the way are not at hand.
     """
     frame = _public_rows(way.public, way.key, links, rows)

@@ -89,8 +89,8 @@ class ColumnLimits:
             meets = self.met[:, alike.argmax()].astype(np.intp)
             result[:, alike] = self._can_end(met + meets[:, None], counts, left, later)[:, None]
         if self._is_ordered:
-            # What the order rules out is ruled out here, too, or parents that are alike would differ
-            # by what each has been through.
+            # What the order rules out is ruled out here, too, or parents that are alike would
+            # differ by what each has been through.
             result &= levels > self._last_alone(met)[:, None]
         return result
 

@@ -134,8 +134,8 @@ class LinkedTable:
 
     @property
     def drawn_keys(self) -> tuple[str, ...]:
-        """The columns of its key that are columns of its own, too, such as the region of a composite
-        key: measured and drawn as any others.
+        """The columns of its key that are columns of its own, too, such as the region of a
+        composite key: measured and drawn as any others.
         """
         return () if self.schema is None else tuple(n for n in self.key if n in self.schema.types)
 
@@ -151,8 +151,8 @@ class LinkedTable:
 
     @property
     def may_be_shared(self) -> bool:
-        """Whether one of its rows can hang on several roots, and so be protected as several, since its
-        key does not hold that of its parent.
+        """Whether one of its rows can hang on several roots, and so be protected as several, since
+        its key does not hold that of its parent.
         """
         is_below = self.parent is not None and self.has_tables_below
         return is_below and not set(self.parent_key) <= set(self.key)

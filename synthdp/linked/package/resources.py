@@ -66,8 +66,8 @@ def _with_levels(
     besides: Collection[Any],
     lookup: Callable[[str], pd.DataFrame] | None,
 ) -> Any:
-    """A field that refers to a public table, with levels; ``besides`` are the fields of that table by
-    which they are sorted.
+    """A field that refers to a public table, with levels; ``besides`` are the fields of that table
+    by which they are sorted.
     """
     constraints = field.get("constraints") or {} if isinstance(field, Mapping) else {}
     if not isinstance(field, Mapping) or field.get("name") != name or constraints.get("enum"):
@@ -288,8 +288,8 @@ def _drawn_keys(
     own: JsonValue,
     name: str,
 ) -> tuple[str, ...]:
-    """The columns of a composite key that are measured and drawn as others are: those of which levels
-    are listed, and those by which rows are ordered, limited or told apart.
+    """The columns of a composite key that are measured and drawn as others are: those of which
+    levels are listed, and those by which rows are ordered, limited or told apart.
 
     The others are fresh, and make rows unique. If there is none, one that rows of a parent have
     once has to do so.

@@ -48,8 +48,8 @@ integer of a machine.
 """
 
 MAX_POSITIONS = 8
-"""Positions of ordered rows that are kept apart. Where a parent may have more rows, they are parts of
-its way from the first row to the last one: time goes on all the way, however long that is.
+"""Positions of ordered rows that are kept apart. Where a parent may have more rows, they are parts
+of its way from the first row to the last one: time goes on all the way, however long that is.
 """
 
 LATER = "later "

@@ -60,8 +60,8 @@ def fit_facts(
 
 
 def changed_parameters(engine: "Engine | Mechanism") -> dict[str, Any]:
-    """The parameters of an engine or a mechanism that are not its defaults, by name; of objects their texts, in
-    lists.
+    """The parameters of an engine or a mechanism that are not its defaults, by name; of objects
+    their texts, in lists.
 
     >>> from synthdp.inference import MixtureEngine
     >>> changed_parameters(MixtureEngine(n_components=50))
@@ -89,8 +89,8 @@ def _fit_status(model: Model | None) -> dict[str, object]:
 
 
 def fit_cautions(model: Model | None) -> list[str]:
-    """What users should know of a fit that did not end as its engine's do, and of what its mechanism
-    left out.
+    """What users should know of a fit that did not end as its engine's do, and of what its
+    mechanism left out.
     """
     if model is None:
         return []

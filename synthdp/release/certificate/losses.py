@@ -16,8 +16,8 @@ _OTHER_UNIT = "the earlier release protects another unit of privacy: the two are
 
 
 def losses_together(ledger: PrivacyLedger, earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The guarantee of a release and an earlier one together, with all that it builds on itself, for
-    who is in all of them.
+    """The guarantee of a release and an earlier one together, with all that it builds on itself,
+    for who is in all of them.
 
     Where both are accounted for alike their costs in rho add up, and so do their deltas; else
     epsilon and delta add up as they are, which always holds.

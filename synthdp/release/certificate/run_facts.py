@@ -36,7 +36,8 @@ class RunFacts:
     domain_share: float
     """Share of the budget for what it leaves open."""
     public: Mapping[str, Any]
-    """Mechanism, workload, unprotected quantities and what the curator says, as plain JSON values."""
+    """Mechanism, workload, unprotected quantities and what the curator says, as plain JSON values.
+    """
     known: Sequence[Mapping[str, Any]] = ()
     """What is published, so that whoever rescues the run fits it as the run would have."""
 
@@ -183,8 +184,8 @@ class RunFacts:
         measurements: Sequence[LinearMeasurement],
         derived: Mapping[str, Sequence[str]],
     ) -> Mapping[str, Mapping[str, object]]:
-        """What drawn values owe to what was learnt: levels that are never drawn, tails beyond bounds,
-        and values that are round.
+        """What drawn values owe to what was learnt: levels that are never drawn, tails beyond
+        bounds, and values that are round.
         """
         columns = {column.name: column for column in drawn.table_columns}
         unused = levels_without_records(schema, measurements, derived)

@@ -159,9 +159,9 @@ class Account:
         The theorem is that of a privacy filter: costs are of mechanisms, each chosen in view of all
         earlier answers, and what must never pass the capacity is their sum [Rogers, Roth, Ullman,
         Vadhan 2016; for zCDP Feldman, Zrnic 2021 and Whitehouse et al. 2023, Thm. 1; for Gaussian
-        DP Smith, Thakurta 2022]. A run that is charged beforehand only keeps others from what it may
-        still ask for. Once it asks no more, the sum is what its ledger has spent, wherever in view
-        of its answers it stopped: so the rest may pay for other questions.
+        DP Smith, Thakurta 2022]. A run that is charged beforehand only keeps others from what it
+        may still ask for. Once it asks no more, the sum is what its ledger has spent, wherever in
+        view of its answers it stopped: so the rest may pay for other questions.
 
         Raises `ValueError` if that is no cost of a run.
         """

@@ -46,7 +46,8 @@ STOPPED_ENDING = ".stopped"
 """Of a journal of a run that stopped, once another run has its place."""
 
 _MAX_REMARK = 1 << 16
-"""Bytes of a line that is no part of what was asked, at most: names of files have a few thousand."""
+"""Bytes of a line that is no part of what was asked, at most: names of files have a few thousand.
+"""
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", re.ASCII)
@@ -57,9 +58,9 @@ class Journal(Closing):
     """Every answer of one run, on the disk before anybody sees it; a
     `synthdp.privacy.queryable.AnswerCache`.
 
-    Started again, the run asks the same questions, as its mechanism is a function of the answers, and
-    gets the answers that it got before. It goes on with new questions, whose noise is drawn then:
-    no randomness is kept anywhere.
+    Started again, the run asks the same questions, as its mechanism is a function of the answers,
+    and gets the answers that it got before. It goes on with new questions, whose noise is drawn
+    then: no randomness is kept anywhere.
 
     Parameters
     ----------

@@ -184,8 +184,8 @@ class JournaledRun:
             self._budget.end(self._journal)
 
     def may_be_rescued(self) -> bool:
-        """Whether what was answered so far may become a release though the run fails; a budget notes
-        it.
+        """Whether what was answered so far may become a release though the run fails; a budget
+        notes it.
 
         It may not if another copy of the journal became another release: then this would be a
         second one for the price of one. Nor if the budget cannot be asked: what was paid for stays
@@ -206,8 +206,8 @@ class JournaledRun:
         A journal that cannot be written leaves that charge, too.
 
         Why the run stopped follows from its answers, so a budget notes them before it is said:
-        raises `DataFileError` if it cannot be written, as at the end of a run, and `PrivacyError` if
-        another copy of the journal became another release. Then nothing is said, and the same
+        raises `DataFileError` if it cannot be written, as at the end of a run, and `PrivacyError`
+        if another copy of the journal became another release. Then nothing is said, and the same
         command says it once it can be noted.
         """
         if not is_over_input or self._is_part or self._ledger is None:

@@ -105,7 +105,8 @@ class KeptAnswers:
     resumed: tuple[str, ...] = ()
     """The days, in UTC, on which the run was gone on with."""
     budgets: tuple[Mapping[str, str], ...] = ()
-    """Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line."""
+    """Of each budget that the run is charged to the ``path``, and the hash of its ``first`` line.
+    """
     cut: str = ""
     """Where the file ends within a line, in words."""
     checked: tuple[Event, ...] = ()
@@ -194,8 +195,8 @@ class KeptAnswers:
         return tuple(event for event, _, _ in self.answers[:first])
 
     def by_view(self) -> dict[str, Self]:
-        """What it holds of each view of linked tables; raises `ValueError` if an answer of one comes
-        before it, or a view comes twice.
+        """What it holds of each view of linked tables; raises `ValueError` if an answer of one
+        comes before it, or a view comes twice.
         """
         # The answers of a view reach from its note to the next one. Before the first one marginals
         # are nobody's.
@@ -329,7 +330,9 @@ def _is_over(
 
 
 def _number_in(content: Any) -> int:
-    """How many answers are a check whether columns are read; raises `ValueError` if it is something else."""
+    """How many answers are a check whether columns are read; raises `ValueError` if it is something
+    else.
+    """
     if type(content) is not int or content < 0:
         raise ValueError("no number of answers")
     return content

@@ -1,1 +1,3 @@
-"""Tables at several sites: a public plan, what each site measures by it, and what they give together."""
+"""Tables at several sites: a public plan, what each site measures by it, and what they give
+together.
+"""

@@ -58,7 +58,9 @@ _SAME = (
 """What the certificates of all sites say alike."""
 
 _MAX_DEVIATIONS = 6
-"""Standard deviations of noise by which numbers of records differ, at most: more has a chance below 1e-8."""
+"""Standard deviations of noise by which numbers of records differ, at most: more has a chance below
+1e-8.
+"""
 
 _COSTS = ("rho_budget", "rho_spent", "rho_left", "failure_delta", "failure_delta_spent")
 """The numbers of its accounting."""
@@ -222,7 +224,9 @@ def _part(site: SiteLike, number: int) -> _Part:
 
 
 def _other_people(parts: Sequence[_Part]) -> list[str]:
-    """What users should know of sites whose numbers of records are too far apart for the same people."""
+    """What users should know of sites whose numbers of records are too far apart for the same
+    people.
+    """
     named = [(part.name, *total_and_noise(part.synthesis.measurements)) for part in parts]
     least = min(named, key=lambda each: each[1])
     most = max(named, key=lambda each: each[1])

@@ -30,7 +30,8 @@ class Message:
     zero: int
     """0 under a mask of its own, modulo 2^64: those of one sum add up to 0, as masks cancel."""
     checksum: str
-    """A hash of all else: what was cut off or altered on its way is found out, if not on purpose."""
+    """A hash of all else: what was cut off or altered on its way is found out, if not on purpose.
+    """
 
     @classmethod
     def with_checksum(

@@ -1,4 +1,6 @@
-"""Planned: a mechanism that asks for what a public plan says, and leaves the fit to whoever combines."""
+"""Planned: a mechanism that asks for what a public plan says, and leaves the fit to whoever
+combines.
+"""
 
 from dataclasses import InitVar, dataclass
 from typing import ClassVar, final

@@ -130,7 +130,9 @@ def _is_published(clique: Clique, known: Sequence[KnownMarginal]) -> bool:
 def _without_published(
     marginals: Sequence[PlannedMarginal], known: Sequence[KnownMarginal]
 ) -> tuple[PlannedMarginal, ...]:
-    """The marginals without those that published tables have; raises `ParameterError` if none is left."""
+    """The marginals without those that published tables have; raises `ParameterError` if none is
+    left.
+    """
     left = tuple(each for each in marginals if not _is_published(each.clique, known))
     if known and not left:
         raise ParameterError(_ALL_KNOWN)

@@ -1,4 +1,5 @@
-"""Secure sums: of several tables only the sum is released, with the noise of one; see docs/sites.md.
+"""Secure sums: of several tables only the sum is released, with the noise of one; see
+docs/sites.md.
 
 This runs all sites in one process, so it protects nobody from whoever runs it. It is the protocol
 to the letter, for tests, for trials, and for those who put the messages on a network.

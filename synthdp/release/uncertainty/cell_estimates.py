@@ -30,7 +30,8 @@ MAX_SOLVED = 2048
 most.
 """
 _EVEN = 1e-9
-"""Variances of a table's cells that differ by less are equal: merged ones are divided and rooted."""
+"""Variances of a table's cells that differ by less are equal: merged ones are divided and rooted.
+"""
 FINEST = 0.03
 """Scales of noise below this share of the least one of tables of several cells count as that share:
 it keeps what is solved from being lost in rounding, and says a little less of totals that are known
@@ -39,8 +40,8 @@ exactly than is known.
 _RIDGE = 1e-10
 """Of the largest eigenvalue at most: what is added to directions that no measurement tells."""
 _OPEN = 1e-2
-"""Share of the added precision in a cell's beyond which it is open. Of cells that are determined it is a
-thousandth or less, of others a quarter or more, for what measurements tell are sums of cells.
+"""Share of the added precision in a cell's beyond which it is open. Of cells that are determined it
+is a thousandth or less, of others a quarter or more, for what measurements tell are sums of cells.
 """
 
 

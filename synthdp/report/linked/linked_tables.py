@@ -93,8 +93,8 @@ def evaluate_linked(
         with finishing(report) as progress:
             true, made = (_Read.from_tables(described, tables, progress) for tables in opened)
     n_true, n_made = (_n_roots(described, *each) for each in ((true, "true"), (made, "synthetic")))
-    # As many true families as there are synthetic ones, drawn with replacement: what is off by no more
-    # than these are is as good as a sample.
+    # As many true families as there are synthetic ones, drawn with replacement: what is off by no
+    # more than these are is as good as a sample.
     times = np.bincount(np.random.default_rng(seed).integers(n_true, size=n_made), minlength=n_true)
     unread = [_unread(described, each) for each in (true, made)]
     # A place for unread values in one table is one in the other: both need the same cells.

@@ -15,7 +15,8 @@ from synthdp.core.cliques import Clique
 from synthdp.core.errors import ParameterError
 
 CountsOf: TypeAlias = Callable[[Clique], NDArray[Any]]
-"""Counts (or expected counts) of the cells of a clique's marginal, axes in the order of the clique."""
+"""Counts (or expected counts) of the cells of a clique's marginal, axes in the order of the clique.
+"""
 
 
 def total_variation(left: NDArray[Any], right: NDArray[Any]) -> float:

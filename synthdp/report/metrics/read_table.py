@@ -107,7 +107,8 @@ class ReadTable:
     def weighed_by(self, name: str, what: str) -> Self:
         """The same without a column of weights, which rows weigh by if the table has it.
 
-        Raises `ParameterError`, with what messages call the table, if a weight is below 0 or all are
+        Raises `ParameterError`, with what messages call the table, if a weight is below 0 or all
+        are
         0.
         """
         weights = self.numbers.get(name)

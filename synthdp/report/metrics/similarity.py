@@ -36,7 +36,8 @@ KS, TV, CORRELATION, CONTINGENCY = (
 COLUMNS = ["columns", "metric", "score", "sampling"]
 
 N_BINS = 10
-"""Bins that SDMetrics cuts numbers into beside levels: equally wide, from the least to the largest."""
+"""Bins that SDMetrics cuts numbers into beside levels: equally wide, from the least to the largest.
+"""
 
 MIN_CORRELATION, MIN_ASSOCIATION = 0.5, 0.3
 """Pairs count whose correlation, or whose Cramer's V, is above that in the real table."""

@@ -1,4 +1,6 @@
-"""Verdicts and pictures inside a notebook: HTML without a page around it, in the notebook's colours."""
+"""Verdicts and pictures inside a notebook: HTML without a page around it, in the notebook's
+colours.
+"""
 
 from collections.abc import Sequence
 from html import escape

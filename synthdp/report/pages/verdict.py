@@ -12,7 +12,9 @@ FIRST = "What to look at first"
 
 
 def verdict_section(verdicts: Mapping[str, Verdict]) -> Section:
-    """The verdict on one table; of several their marks side by side, and the verdict on the nearest."""
+    """The verdict on one table; of several their marks side by side, and the verdict on the
+    nearest.
+    """
     nearest = min(verdicts, key=lambda name: verdicts[name].error)
     best = verdicts[nearest]
     if len(verdicts) == 1:

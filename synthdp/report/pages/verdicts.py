@@ -23,10 +23,13 @@ KIND_NAMES = {
     "transitions": "a row and the next",
 }
 WHOSE_SECOND = {"siblings": " of another row of its parent", "transitions": " of the next row"}
-"""What kinds of marginals are called where nothing was explained, and whose the second column is."""
+"""What kinds of marginals are called where nothing was explained, and whose the second column is.
+"""
 
 CHANCE = 1.5
-"""Another sample of the population has about 2 ** .5 times the error of rows drawn from the real ones."""
+"""Another sample of the population has about 2 ** .5 times the error of rows drawn from the real
+ones.
+"""
 
 CLOSE, FAIR = 0.05, 0.15
 """Up to this share of rows that pairs are off, a table is called close, or fair."""
@@ -42,15 +45,16 @@ GRADES = (
 OWN = "Rows that would have to change"
 
 STANDS_OUT = {1: 3.0, 2: 2.0}
-"""By its number of columns how many times the error of sampling a marginal has that is named: that of
-a few cells varies more.
+"""By its number of columns how many times the error of sampling a marginal has that is named: that
+of a few cells varies more.
 """
 
 LEAST = 0.01
 """Smaller shares of rows are not named."""
 
 MOVED = 0.05
-"""Numbers that move by fewer standard deviations on average are not named, if their bins are right."""
+"""Numbers that move by fewer standard deviations on average are not named, if their bins are right.
+"""
 
 
 @final

@@ -19,7 +19,9 @@ LOGARITHMIC = 50.0
 """Densities of which the largest is so many times the median are drawn by their logarithms."""
 
 NARROW, MANY = 0.01, 0.1
-"""A bin that is narrower than this part of its axis and has more rows than that is described in words."""
+"""A bin that is narrower than this part of its axis and has more rows than that is described in
+words.
+"""
 
 LETTER = 0.075
 """Inches of a letter under an axis."""

@@ -77,8 +77,8 @@ _THEMED = {
     "#eeeeee": "grid",
     **{colour.lower(): f"c{place}" for place, colour in enumerate(COLOURS)},
 }
-"""Colours that a page may set anew, where the system asks for dark pages, by the names that it knows
-them by.
+"""Colours that a page may set anew, where the system asks for dark pages, by the names that it
+knows them by.
 """
 _COLOUR = re.compile("|".join(_THEMED), re.IGNORECASE)
 _PATH = re.compile(r' d="[^"]*"')

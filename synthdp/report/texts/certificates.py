@@ -194,7 +194,9 @@ def _accounted(content: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _makers(content: Mapping[str, Any]) -> list[str]:
-    """Software, mechanism and engine; of a run that was stopped before its model, the mechanism only."""
+    """Software, mechanism and engine; of a run that was stopped before its model, the mechanism
+    only.
+    """
     makers = [content["software"]] if "software" in content else []
     mechanism = content["mechanism"]
     several = mechanism.get("parameters", {}).get("mechanisms", [])

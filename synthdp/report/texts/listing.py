@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
 MAX_LINES = 100
-"""Lines of a table or list that are shown: about two screens. All are in the file and in the JSON."""
+"""Lines of a table or list that are shown: about two screens. All are in the file and in the JSON.
+"""
 
 
 WIDTH = 100

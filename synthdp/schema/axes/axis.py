@@ -152,8 +152,8 @@ class Axis(Protocol):
         """Whether a shape weighs nothing somewhere."""
 
     def following(self, mass: Floats) -> Any:
-        """The column where the density inside its bins goes on from bin to bin, or gaps of its shape
-        are filled, by what each bin weighs.
+        """The column where the density inside its bins goes on from bin to bin, or gaps of its
+        shape are filled, by what each bin weighs.
         """
 
     def narrowed(self, spans: Sequence[tuple[int, int]]) -> Any:

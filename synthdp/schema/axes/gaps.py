@@ -1,8 +1,8 @@
 """Gaps of a shape: where a learnt density weighs nothing because noise hid the records there.
 
 Once the bins were measured, one that holds clearly more than the shape has in it says that records
-lie in its gaps. They are drawn as a tail that thins out from the density beside the gap, and reaches
-as far as they need.
+lie in its gaps. They are drawn as a tail that thins out from the density beside the gap, and
+reaches as far as they need.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from synthdp.schema.words.grid_intervals import Floats, Ints
 
 STEEP = 2.0
-"""Times as dense as a cell is the next one where the cell itself is taken for a part of the tail."""
+"""Times as dense as a cell is the next one where the cell itself is taken for a part of the tail.
+"""
 
 CLEAR = 0.25
 """Part of a bin that the shape has no room for: less is left to the noise of both counts."""
@@ -141,8 +142,8 @@ def _tails(cells: Ints, held: Floats, own: Ints, excess: float) -> list[_Tail]:
 
 
 def _heights(densities: Floats) -> Floats:
-    """Densities of cells that say what lies beside them, between a 0 at either end: no more than the
-    denser neighbour has, as a single value may hold many records, and say nothing.
+    """Densities of cells that say what lies beside them, between a 0 at either end: no more than
+    the denser neighbour has, as a single value may hold many records, and say nothing.
     """
     padded = np.concatenate([[0.0], densities, [0.0]])
     padded[1:-1] = np.minimum(densities, np.maximum(padded[:-2], padded[2:]))

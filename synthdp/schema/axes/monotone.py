@@ -64,7 +64,8 @@ def _edge_densities(widths: Floats, heights: Floats) -> NDArray[np.float64]:
     right = heights[1:]
     left_weight = 2.0 * widths[1:] + widths[:-1]
     right_weight = widths[1:] + 2.0 * widths[:-1]
-    # Weighted harmonic means: 0 beside an empty bin, and never so steep that mass would be negative.
+    # Weighted harmonic means: 0 beside an empty bin, and never so steep that mass would be
+    # negative.
     both_hold = (left > 0) & (right > 0)
     left_part = left_weight / np.where(both_hold, left, 1.0)
     right_part = right_weight / np.where(both_hold, right, 1.0)

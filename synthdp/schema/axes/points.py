@@ -15,7 +15,8 @@ STEPS = tuple(factor * 10**power for power in range(13) for factor in (1, 5))[1:
 """What round points are multiples of: 5, 10, 50, 100, ..., each of which divides the next."""
 
 NEAR = 1e-9
-"""A number this close to a grid point, relative to the number, lies on it: 0.29 is 29 hundredths."""
+"""A number this close to a grid point, relative to the number, lies on it: 0.29 is 29 hundredths.
+"""
 
 EXACT = 2.0**51
 """Below it, rounding a product gives the grid point that was meant."""

@@ -61,8 +61,8 @@ class BinnedColumn(Column):
     for all points; see `narrowed`. No property of the column: no schema holds it.
     """
     density: tuple[Ints, Floats] | None = field(default=None, repr=False, compare=False)
-    """In place of the shape, or of none, the first grid point of each piece, then the end, and what each weighs;
-    see `following`. No property of the column either.
+    """In place of the shape, or of none, the first grid point of each piece, then the end, and what
+    each weighs; see `following`. No property of the column either.
     """
     places_at_ends: bool = field(default=False, repr=False)
     """Whether values below and above the bounds have codes of their own; see `with_all_places`."""

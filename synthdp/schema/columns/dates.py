@@ -514,7 +514,9 @@ class PartColumn(Column):
         return type(self).from_date(self.date.with_unread_place(), self.part)
 
     def with_all_places(self) -> Self:
-        """The part of the date with all its places; what is beyond the bounds has the parts of these."""
+        """The part of the date with all its places; what is beyond the bounds has the parts of
+        these.
+        """
         return type(self).from_date(self.date.with_all_places(), self.part)
 
     def without_unread_place(self) -> Self:

@@ -1,8 +1,8 @@
 """Points on a map: longitude and latitude in one column, in the cells of a grid over a public box.
 
-The two are read, binned and drawn as two columns of numbers are, and counted together: the code of a
-point is its cell's number, row by row from the south-west. A cell has no one order, so a column of
-points has no axis; its coordinates are compared each by itself where tables are evaluated.
+The two are read, binned and drawn as two columns of numbers are, and counted together: the code of
+a point is its cell's number, row by row from the south-west. A cell has no one order, so a column
+of points has no axis; its coordinates are compared each by itself where tables are evaluated.
 """
 
 import json

@@ -39,7 +39,8 @@ MAX_POINTS = 10**15
 """Decimal grids end here: floats hold every number of 15 digits."""
 
 POINTS_PER_BIN = 100
-"""By default numbers are rounded to so many decimals that the narrowest bin has this many values."""
+"""By default numbers are rounded to so many decimals that the narrowest bin has this many values.
+"""
 
 
 @final

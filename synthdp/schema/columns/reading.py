@@ -303,7 +303,8 @@ def is_blank(value: object) -> bool:
 
 
 UNREAD_NAN = -math.nan
-"""Stands for a number or date that could not be read; NaN without the sign for one that is missing."""
+"""Stands for a number or date that could not be read; NaN without the sign for one that is missing.
+"""
 
 _INFINITE_BITS = 0x7FF8_0000_0000_0001
 INFINITE_NAN = float(np.array(_INFINITE_BITS).view(np.float64))

@@ -3,8 +3,8 @@
 A stay ends some days after it begins. Two columns of dates say so only if both are measured day by
 day; one of dates and one of days say it at once. A value becomes its distance when a table is read,
 and is made of the other column's value when one is drawn: between the two it is a number like any
-other, with bounds and bins of its own. The distance of a row is a function of two of its values, and
-of nothing else.
+other, with bounds and bins of its own. The distance of a row is a function of two of its values,
+and of nothing else.
 """
 
 from collections.abc import Mapping
@@ -113,8 +113,8 @@ class RelativeColumn:
         return np.where(is_known, self.axis.at(units).astype(np.float64), np.nan)
 
     def writer(self, modelled: Column, *, may_be_missing: bool) -> "RelativeColumn":
-        """What writes values, where the model has learnt how many decimals they have and whether any
-        is missing.
+        """What writes values, where the model has learnt how many decimals they have and whether
+        any is missing.
 
         Parameters
         ----------

@@ -106,7 +106,8 @@ class FakeColumn(GeneratedColumn):
     def _of_faker(self, n_rows: int, seed: int) -> NDArray[np.object_]:
         rng = self._generator(seed)
         make = self._maker(int(rng.integers(2**32)))
-        # Addresses come in lines, and cells with line breaks are more than many readers of CSV take.
+        # Addresses come in lines, and cells with line breaks are more than many readers of CSV
+        # take.
         pool = [", ".join(make().splitlines()) for _ in range(min(n_rows, POOL_TEXTS))]
         positions = (
             np.arange(n_rows) if n_rows <= POOL_TEXTS else rng.integers(POOL_TEXTS, size=n_rows)

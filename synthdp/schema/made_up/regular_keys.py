@@ -63,7 +63,8 @@ class RegularKeys:
         if not any(pieces[n].least for n in several):
             pieces[several[-1]] = pieces[several[-1]].with_one()
         keys = cls(tuple(pieces))
-        # Whatever was misread above would be seen here, where an expression is no such one after all.
+        # Whatever was misread above would be seen here, where an expression is no such one after
+        # all.
         is_kept = all(re.search(f"^(?:{text})$", each) for each in keys.written([0, 1]))
         return keys if is_kept else None
 

@@ -1,4 +1,6 @@
-"""Names of time zones: those of dtypes, which a file's public types have, in the fields of a schema."""
+"""Names of time zones: those of dtypes, which a file's public types have, in the fields of a
+schema.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -34,11 +34,9 @@ class RakingEngine(Engine):
 
     def fit(self, problem: FitProblem) -> MarkovRandomField:
         """Fit the model; rounds are cheap enough to begin anew, so a warm start is not used."""
-        domain, measurements, constraints = (
-            problem.domain,
-            problem.measurements,
-            problem.constraints,
-        )
+        domain = problem.domain
+        measurements = problem.measurements
+        constraints = problem.constraints
         self.check_domain(domain)
         total = estimate_total(measurements)
         cells = np.full(domain.shape, total / domain.size())

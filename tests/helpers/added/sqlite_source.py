@@ -15,7 +15,9 @@ class SQLiteSource:
     """Counts of a table of level codes in a database, one row a person."""
 
     def __init__(self, database: sqlite3.Connection, table: str, domain: Domain) -> None:
-        self._database, self._table, self._domain = database, table, domain
+        self._database = database
+        self._table = table
+        self._domain = domain
 
     @property
     def domain(self) -> Domain:

@@ -38,7 +38,8 @@ class Star(Mechanism):
 
     def release(self, table: PrivateTable, task: Task) -> Model:
         """Spend what is left of the table's budget and return a model of the table."""
-        names, budget = table.domain.attributes, table.ledger.remaining
+        names = table.domain.attributes
+        budget = table.ledger.remaining
         centre = self.centre or names[0]
         pairs = [(centre, name) for name in names if name != centre]
         share = Fraction(self.one_way_share) if pairs else Fraction(1)

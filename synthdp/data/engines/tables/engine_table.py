@@ -118,7 +118,9 @@ class EngineTable(Sensitive):
 
     @property
     def source(self) -> EngineValues:
-        """Exact counts of the open columns, for the kernel: those that were `prepared`, if they were."""
+        """Exact counts of the open columns, for the kernel: those that were `prepared`, if they
+        were.
+        """
         if self._values is not None:
             return self._values
         columns = {column.name: column for column in self._schema.open_columns}

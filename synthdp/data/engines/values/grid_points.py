@@ -46,7 +46,8 @@ since 1970.
 """
 
 VALUE, MISSING = "value", "missing"
-"""What the columns are called that hold what stands for a value, and 1 where it is missing, else 0."""
+"""What the columns are called that hold what stands for a value, and 1 where it is missing, else 0.
+"""
 
 UNREADABLE = 2
 """What stands in place of that 1 where a value is there and cannot be read."""
