@@ -53,9 +53,9 @@ class Contents:
 
     def facts(self, words: Callable[..., str]) -> list[str]:
         """What stands in each column, by its first rows, in words by keys: from where to where its
-        numbers go (``fact.range``), and in how many percent of the rows stands the word for what is
-        rare (``fact.other``), or nothing (``fact.empty``); and levels that stand in none
-        (``fact.absent``).
+        numbers go (``fact.range``), levels that stand in no row (``fact.absent``), how many percent
+        of the records are cut off (``fact.cut``), and in how many percent of the rows stands the
+        word for what is rare (``fact.other``), or nothing (``fact.empty``).
         """
         return [
             ", ".join(words(f"fact.{key}", **given) for key, given in self._facts(name))
@@ -64,19 +64,25 @@ class Contents:
 
     def lost(self) -> list[str]:
         """The columns in which `MANY` rows hold the word for what is rare, or of which as many
-        records lay beyond the bounds, by counts that were released, and are not drawn.
+        records are cut off.
+        """
+        rare = [name for name in self._rows.columns if self._share(name, self._other(name)) >= MANY]
+        return [*dict.fromkeys([*rare, *self._cut_off])]
+
+    @cached_property
+    def _cut_off(self) -> dict[str, float]:
+        """The share of records that lay beyond the bounds of a column, by counts that were released,
+        and are not drawn: where they are many, and no noise.
         """
         certificate = self._loaded(f"{self._table}.privacy.json")
         drawn = (certificate.get("domain") or {}).get("tails") or {}
-        many = MANY * ((certificate.get("rows") or {}).get("n_rows") or 0)
-        beyond = [
-            name
-            for name, said in (certificate.get("beyond_bounds") or {}).items()
-            for side in ("below", "above")
-            if side not in drawn.get(name, {}) and said[side] >= max(many, _SURE * said["stddev"])
-        ]
-        rare = [name for name in self._rows.columns if self._share(name, self._other(name)) >= MANY]
-        return [*dict.fromkeys(rare + beyond)]
+        n_rows = (certificate.get("rows") or {}).get("n_rows") or 0
+        found = dict[str, float]()
+        for name, said in (certificate.get("beyond_bounds") or {}).items():
+            for side in {"below", "above"} - {*drawn.get(name, ())}:
+                if n_rows and said[side] >= max(MANY * n_rows, _SURE * said["stddev"]):
+                    found[name] = found.get(name, 0.0) + said[side] / n_rows
+        return found
 
     def _loaded(self, name: str) -> Mapping[str, Any]:
         return load_json(self._files[name], name) if name in self._files else {}
@@ -96,16 +102,24 @@ class Contents:
     def _share(self, name: str, *words: str) -> float:
         return float(self._rows[name].isin(words).mean()) if any(words) else 0.0
 
+    def _absent(self, name: str, field: Mapping[str, Any]) -> list[str]:
+        """The levels of a column that stand in no row."""
+        levels = (
+            (field.get("constraints") or {}).get("enum") if field.get("type") == "string" else ()
+        )
+        seen = {*self._rows[name].unique()} if levels else set[str]()
+        return [f"{each}" for each in levels or () if f"{each}" not in seen]
+
     def _facts(self, name: str) -> list[Fact]:
         other, facts, field = self._other(name), list[Fact](), self._fields.get(name, {})
         missing = field.get("missingValues", ())
         if field.get("type") in NUMBERS and "kind" not in (field.get(OWN) or {}):  # not made up
             mark = field.get("decimalChar") or self._dialect.decimal_char or "."
             facts += _range(self._rows[name], mark)
-        levels = [str(each) for each in (field.get("constraints") or {}).get("enum") or ()]
-        absent = [each for each in levels if self._share(name, each) == 0]
-        facts += [("absent", {"levels": ", ".join(absent[:_LISTED])})] if absent else []
+        if absent := self._absent(name, field):
+            facts.append(("absent", {"levels": ", ".join(absent[:_LISTED])}))
         shares = {
+            "cut": (self._cut_off.get(name, 0.0), {}),
             "other": (self._share(name, other), {"word": other}),
             "empty": (self._share(name, *_EMPTY, *missing), {}),
         }
