@@ -110,26 +110,32 @@ def open_parts(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> lis
     return parts
 
 
-def with_parts_said(
+def parts_said(
     opened: OpenProject, answers: Mapping[str, Sequence[str]]
-) -> dict[str, dict[str, Kind]]:
+) -> tuple[dict[str, dict[str, Kind]], ProjectError | None]:
     """The kinds of all columns with what is answered of `open_parts`, or that one is left out,
-    whatever else is answered of that.
-
-    Raises `ProjectError` if levels are no series, else `SynthdpError` if an answer is none.
+    whatever else is answered of that; and what refuses the last answer that is none, whose column
+    stays as it was.
     """
-    tables = kinds_of(opened)
+    tables, refused = kinds_of(opened), None
     for part in open_parts(opened, answers):
         if IGNORE in answers.get(f"{part.place}.kind", ()):
             tables[""][part.name] = IGNORE
         elif any(part.given.get(each.name) for each in part.questions):
             try:
                 tables[""][part.name] = kind_of_answers(part.given, mark=opened.project.mark)
-            except SeriesError as error:
-                named = {"name": part.name, "line": error.line, "most": MAX_SERIES}
-                text = f"column {part.name!r}: {error}"
-                raise ProjectError("series", text, **named) from None
-    return tables
+            except ParameterError as error:
+                refused = _refusal(part, error)
+    return tables, refused
+
+
+def _refusal(part: OpenPart, error: ParameterError) -> ProjectError:
+    """What refuses the answers about a column, and which of them is looked at first."""
+    text = f"column {part.name!r}: {error}"
+    named = {"name": part.name, "field": part.questions[0].name}
+    if isinstance(error, SeriesError):
+        return ProjectError("series", text, **named, line=error.line, most=MAX_SERIES)
+    return ProjectError("part", text, **named, said=f"{error}")
 
 
 def save_parts(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> None:
@@ -137,7 +143,9 @@ def save_parts(opened: OpenProject, answers: Mapping[str, Sequence[str]]) -> Non
 
     Raises `SynthdpError` if an answer is none, or if columns and rules contradict each other then.
     """
-    kinds = with_parts_said(opened, answers)
+    kinds, refused = parts_said(opened, answers)
+    if refused:
+        raise refused
     if kinds != kinds_of(opened):
         save_checked(opened, content_of(opened), rules_of(opened), kinds=kinds)
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from synthdp.cli.planning.expected_accuracy import Accuracy
 from synthdp.cli.planning.plan_text import describe_plan, plan_of
-from synthdp.cli.projects.columns import open_parts, with_parts_said
+from synthdp.cli.projects.columns import open_parts, parts_said
 from synthdp.cli.projects.declared import (
     Kind,
     check,
@@ -42,10 +42,9 @@ def with_answers(
     spent = opened.changed(epsilon=0.0, rows=0)
     try:
         spent = spending_said(opened, answers, stands=True)
-        kinds = with_parts_said(opened, answers)
     except SynthdpError as error:
         return spent, kinds, error
-    return spent, kinds, None
+    return spent, *parts_said(opened, answers)
 
 
 def expected(

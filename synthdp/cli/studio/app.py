@@ -48,8 +48,7 @@ PICO = Path(__file__).parent / "pico" / "pico.classless.min.css"
 """Pico CSS 2.1.1 as it was published, under the MIT licence: one file for forms without a build."""
 
 _FRAMED = {"content-security-policy": "sandbox allow-scripts; frame-ancestors 'self'"}
-"""A page of a release has a policy of its own, is shown in a frame, and can ask the studio nothing.
-"""
+"""A page of a release has a policy of its own, stands in a frame, and can ask the studio nothing."""
 
 _CHOSEN, _COOKIE = "language", "synthdp-studio-language"
 """What a link calls the language that it asks for, and the cookie that keeps it."""

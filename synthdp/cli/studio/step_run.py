@@ -19,8 +19,7 @@ _STOPPED = "E21"
 """The code of a run that would be of no use, and is gone on with only if somebody says so."""
 
 _TABLES = ("synthetic.", "tables/")
-"""How the names of synthetic tables and their certificates begin, which are what most want first.
-"""
+"""How the names of synthetic tables and their certificates begin, which most want first."""
 
 
 def run_view(visit: Visit) -> dict[str, Any]:

@@ -633,6 +633,27 @@ def test_a_series_that_is_none_is_refused_where_it_is_typed(client, place, serie
     assert kind_of_answers(listed) == {"type": "categorical", "constraints": {"enum": levels}}
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_bound_that_is_none_is_refused_by_its_column_and_nothing_else_is_lost(client, language):
+    """Else the forecast fell back to what was saved, as if all that was typed besides were lost."""
+    declared(client, **{"c0-0.levels": "", "c0-1.minimum": "", "c0-1.maximum": ""})
+    posted(client, "/people", action="go_on", several="no")
+    client.get(f"/budget?language={language}")
+    sent = {"rows": "3000", "epsilon": "1", "c0-0.levels": "A\nB", "c0-1.minimum": "17-99"}
+    key = key_and_version(client.get("/budget").text)
+    said = unescape(client.post("/budget/expected", data=key | sent).text)
+    last = said.rpartition('<p class="bad">')[2]
+    assert {"en": "“Alter”: this does not fit", "de": "„Alter“: diese Angabe passt nicht"}[
+        language
+    ] in last
+    assert "17-99" in last
+    assert 'href="#c0-1.minimum"' in last
+    assert 'href="#c0-0.levels"' not in said  # which are listed
+    refused = posted(client, "/budget", action="go_on", **sent)
+    assert refused.status_code == 422
+    assert form_with(refused.text, "rows")["c0-0.levels"] == "A\nB"
+
+
 def test_codes_of_many_values_are_proposed_and_typed_as_postcodes(place):
     """They were one word: none of them was in rows enough to be learnt, and none could be listed."""
     (place / "k.csv").write_text("PLZ;Zustellbezirk;Ort\n01067;1;A\n", "utf-8")
