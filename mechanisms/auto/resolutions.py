@@ -88,26 +88,7 @@ class Resolutions:
             for name, ways in given.items()
             if shares[name].size >= _LEAST_LEVELS
         }
-        groups: list[dict[str, NDArray[np.int64]]] = [{}]
-        # From fine to coarse, each merged from the one before: resolutions are nested, or what one
-        # shows beyond another would not be defined.
-        for most in reversed(_MOST_GROUPS if can_merge else ()):
-            finer = groups[0]
-            wanted = {
-                name: _merged(
-                    shares[name],
-                    most,
-                    finer.get(name),
-                    domain.special.get(name, ()),
-                    kept.get(name, {}),
-                )
-                for name in domain.attributes
-            }
-            coarser = {name: group for name, group in wanted.items() if group is not None}
-            # A table whose columns all have few levels has one resolution, and plans of it are as
-            # fast as before there were any.
-            if coarser:
-                groups.insert(0, coarser)
+        groups = _nested_groups(domain, shares, _MOST_GROUPS if can_merge else (), kept)
         self.coarsenings = [Coarsening(group) if group else None for group in groups]
         """What each resolution merges; None for the last."""
         merged: list[dict[str, FloatArray]] = [
@@ -186,12 +167,8 @@ class Resolutions:
 
         It is at most about twice their number, where there are more cells than records.
         """
-        square = (
-            2.0
-            / pi
-            * total
-            * prod(max(self._spread[resolution][name] - 1.0, 0.0) for name in clique)
-        )
+        spread = self._spread[resolution]
+        square = 2.0 / pi * total * prod(max(spread[name] - 1.0, 0.0) for name in clique)
         # An L1 distance between two tables of N records is below 2 N; a harmonic cap has no corner
         # for the plan to stand in.
         return square / (1.0 + square / (2.0 * total) ** 2)
@@ -217,6 +194,42 @@ class Resolutions:
     def dimensions(self, clique: Clique, resolution: int) -> float:
         """What those of its residual count as."""
         return prod(self.sizes[resolution][name] - 1.0 for name in clique)
+
+
+def _nested_groups(
+    domain: Domain,
+    shares: Mapping[str, FloatArray],
+    numbers: Sequence[int],
+    kept: Mapping[str, Mapping[int, NDArray[np.int64]]],
+) -> list[dict[str, NDArray[np.int64]]]:
+    """For each resolution, coarse to fine, the group of each level of the columns that it merges.
+
+    Parameters
+    ----------
+    domain, shares
+        As `Resolutions` takes them.
+    numbers
+        Most groups of a column at each resolution, coarse to fine.
+    kept
+        Mergings that are given, by column and number of groups.
+    """
+    groups: list[dict[str, NDArray[np.int64]]] = [{}]
+    # From fine to coarse, each merged from the one before: resolutions are nested, or what one
+    # shows beyond another would not be defined.
+    for most in reversed(numbers):
+        finer = groups[0]
+        coarser = {}
+        for name in domain.attributes:
+            special = domain.special.get(name, ())
+            given = kept.get(name, {})
+            group = _merged(shares[name], most, finer.get(name), special, given)
+            if group is not None:
+                coarser[name] = group
+        # A table whose columns all have few levels has one resolution, and plans of it are as fast
+        # as before there were any.
+        if coarser:
+            groups.insert(0, coarser)
+    return groups
 
 
 def _kept(
@@ -265,12 +278,7 @@ def _merged(
     # Merging goes on from the finer resolution, so that groups are nested.
     groups = np.arange(shares.size) if finer is None else finer
     if groups[-1] + 1 > _MOST_MERGED:  # one by one would take long
-        quantiles = np.minimum(
-            np.cumsum(shares) / shares.sum() * _MOST_MERGED, _MOST_MERGED - 1
-        ).astype(np.int64)
-        begins = np.diff(quantiles, prepend=-1) > 0
-        begins |= is_special | np.append(False, is_special[:-1]) | np.append(False, walls)
-        groups = np.cumsum(begins) - 1
+        groups = _quantile_groups(shares, is_special, walls)
     sums = np.bincount(groups, shares)
     starts = np.arange(sums.size)
     stands_alone = np.bincount(groups, is_special) > 0
@@ -293,6 +301,21 @@ def _merged(
     # Starts of groups, in numbers of the groups before: the group of a level is the last one that
     # starts at or before it.
     return np.searchsorted(starts, groups, side="right") - 1
+
+
+def _quantile_groups(
+    shares: FloatArray, is_special: NDArray[np.bool_], walls: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Groups of about equal shares, at most `_MOST_MERGED` and those that must begin anew: at
+    special levels, after them, and at walls.
+    """
+    places = np.cumsum(shares) / shares.sum() * _MOST_MERGED
+    quantiles = np.minimum(places, _MOST_MERGED - 1).astype(np.int64)
+    begins = np.diff(quantiles, prepend=-1) > 0
+    begins |= is_special
+    begins |= np.append(False, is_special[:-1])
+    begins |= np.append(False, walls)
+    return np.cumsum(begins) - 1
 
 
 def _last_alike(sizes: Sequence[int]) -> list[int]:

@@ -255,24 +255,33 @@ def kind_of_answers(answers: Mapping[str, str], *, mark: str = ".") -> dict[str,
         return kind_of_answers({**answers, **codes, "kind": "integer"}, mark=mark)
     field: dict[str, Any] = {"type": kind}
     is_distance = bool(answers.get("relative_to")) and kind in _ORDERED
-    if (words := answers.get("words")) in TRUTHS:
-        answers = {**answers, **dict(zip(("true", "false"), words.split("/"), strict=True))}
-    elif (
-        kind == "boolean"
-        and words == OWN_WORDS
-        and not (answers.get("true") or answers.get("false"))
-    ):
-        raise ParameterError("no words are listed; list those for true and those for false")
+    if kind == "boolean":
+        answers = _with_truths(answers)
     for each in QUESTIONS:
         text = answers.get(each.name, "")
-        if text and each.place and kind in each.kinds and (is_distance or each.name != "as"):
-            is_number = each.read is number_or_text and (is_distance or kind in NUMBERS)
-            value = _number(each.name, text, mark) if is_number else each.read(text)
-            _put(field, _place(each, is_distance), value if each.ticked is None else each.ticked)
+        is_asked = each.place and kind in each.kinds and (is_distance or each.name != "as")
+        if not text or not is_asked:
+            continue
+        is_number = each.read is number_or_text and (is_distance or kind in NUMBERS)
+        value = _number(each.name, text, mark) if is_number else each.read(text)
+        _put(field, _place(each, is_distance), value if each.ticked is None else each.ticked)
     if more := answers.get("more", ""):
         _merge(field, _json(more))
     _check_missing(field)
     return kind if len(field) == 1 else field
+
+
+def _with_truths(answers: Mapping[str, str]) -> Mapping[str, str]:
+    """The answers about a boolean with its words as two answers; refuses words of its own where
+    none are listed.
+    """
+    words = answers.get("words")
+    if words in TRUTHS:
+        true, false = words.split("/")
+        return {**answers, "true": true, "false": false}
+    if words == OWN_WORDS and not (answers.get("true") or answers.get("false")):
+        raise ParameterError("no words are listed; list those for true and those for false")
+    return answers
 
 
 def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -> dict[str, str]:

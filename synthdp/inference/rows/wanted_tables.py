@@ -115,23 +115,32 @@ class WantedTables:
         singles, pairs = (_parts_inside(domain, tables, n_names) for n_names in (1, 2))
         strong = strong_pairs(pairs)
         listed = {*targets, *unmeasured, *strong}
+
+        def weighing(
+            weight: float, some: Mapping[Clique, Array], without: Collection[Clique]
+        ) -> list[tuple[float, Clique, Array]]:
+            return [
+                (weight, clique, table) for clique, table in some.items() if clique not in without
+            ]
+
         weighted = [
-            *((1.0, *item) for item in targets.items() if item[0] and item[0] not in strong),
-            *((1.0, *item) for item in singles.items() if item[0] not in listed),
-            *((_INNER_WEIGHT, *item) for item in pairs.items() if item[0] not in listed),
-            *((_UNMEASURED_WEIGHT, *item) for item in unmeasured.items()),
+            *weighing(1.0, targets, {(), *strong}),
+            *weighing(1.0, singles, listed),
+            *weighing(_INNER_WEIGHT, pairs, listed),
+            *weighing(_UNMEASURED_WEIGHT, unmeasured, ()),
             *((weight, pair, table) for pair, (weight, table) in strong.items()),
         ]
         possible = possible_cells(domain, constraints)
         cliques = [*(clique for _, clique, _ in weighted), *possible]
-        # A tie with a fixed attribute cannot move as a whole.
+        ruled = [{*clique} for clique in possible]
         determined = {
             pair: table
             for pair, (_, table) in strong.items()
-            if _strength(table) > _DETERMINED
-            and not any({*pair} <= {*clique} for clique in possible)
+            # Rules say exactly what goes with each other, and make blocks of their own.
+            if _strength(table) > _DETERMINED and not any({*pair} <= names for names in ruled)
         }
         blocks = [*blocks_of(possible), *likely_blocks(determined)]
+        # A tie with a fixed attribute cannot move as a whole.
         tied = [block for block in blocks if not {*fixed}.intersection(block.names)]
         self.layout = layout_of(domain, cliques)
         self.ties = ties_of(domain, tied, cliques)

@@ -27,12 +27,18 @@ def guessed(
     Those of all its attributes and those of some of them are asked apart: a guess may have every
     column right, and how they depend on each other wrong.
     """
-    own = {*guess.clique}
-    shared = [own.intersection(measurement.clique) for measurement in measurements]
-    whole = [each for each, some in zip(measurements, shared, strict=True) if some == own]
-    parts = [each for each, some in zip(measurements, shared, strict=True) if some and some < own]
-    off = [_off(guess, each) for each in (whole, parts) if each]
-    return LinearMeasurement(guess.clique, guess.values, np.max([np.max(guess.stddev), *off]))
+    attributes = {*guess.clique}
+    of_all: list[LinearMeasurement] = []
+    of_some: list[LinearMeasurement] = []
+    for measurement in measurements:
+        shared = attributes.intersection(measurement.clique)
+        if shared == attributes:
+            of_all.append(measurement)
+        elif shared:
+            of_some.append(measurement)
+    errors = [np.max(guess.stddev)]
+    errors += [_off(guess, each) for each in (of_all, of_some) if each]
+    return LinearMeasurement(guess.clique, guess.values, np.max(errors))
 
 
 def _off(guess: LinearMeasurement, measurements: Sequence[LinearMeasurement]) -> float:
@@ -57,13 +63,15 @@ def _apart(
     guess are in each of its.
     """
     common = tuple(name for name in measurement.clique if name in guess.clique)
+    expected = _summed(guess.values, guess.clique, common)
+    n_merged = _summed(np.ones(guess.values.shape), guess.clique, common)
     merging = measurement.coarsening and measurement.coarsening.restricted(common)
-    cells = np.ones(guess.values.shape)
-    expected, n_merged = (_summed(table, guess.clique, common) for table in (guess.values, cells))
     if merging is not None:
-        expected, n_merged = (merging.apply(common, table) for table in (expected, n_merged))
+        expected = merging.apply(common, expected)
+        n_merged = merging.apply(common, n_merged)
     values = _summed(measurement.values, measurement.clique, common)
-    return values - expected, _summed(measurement.variance, measurement.clique, common), n_merged
+    variance = _summed(measurement.variance, measurement.clique, common)
+    return values - expected, variance, n_merged
 
 
 def _summed(table: FloatArray, clique: Sequence[str], names: Sequence[str]) -> FloatArray:
