@@ -30,6 +30,7 @@ from synthdp.inference.engines.mixture_of_products import MixtureEngine as Mixtu
 from synthdp.inference.engines.public_data import PublicDataEngine as PublicDataEngine
 from synthdp.inference.engines.refinement import estimate_refined as estimate_refined
 from synthdp.inference.engines.relaxed_tabular import RelaxedTabularEngine as RelaxedTabularEngine
+from synthdp.inference.gaussian_pairs import CORRELATIONS as CORRELATIONS
 from synthdp.inference.gaussian_pairs import cut_gaussians as cut_gaussians
 from synthdp.inference.graphical.arithmetic import LinearArithmetic as LinearArithmetic
 from synthdp.inference.graphical.arithmetic import LogArithmetic as LogArithmetic

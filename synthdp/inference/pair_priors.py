@@ -1,12 +1,13 @@
 """What is expected of two attributes with an order before their cells are looked at.
 
-Numbers that go with each other do so along a line, and far from it there is nothing. One
-correlation of two Gaussians, cut into levels, says that of a whole table [Pearson 1900], also where
-noise hides each of its cells; some records may stray from it. Post-processing of released values.
+Numbers that go with each other do so along a line, and far from it there is nothing. A correlation
+of two Gaussians, cut into levels, says that of a whole table [Pearson 1900], also where noise hides
+each of its cells. Few tables follow one correlation: some records lie near the line, others further
+out, and a few stray from it. So it is a mixture of correlations, the nearest one to what was
+measured (non-negative least squares [Lawson & Hanson 1974]). Post-processing of released values.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,6 @@ from synthdp.inference.arrays import Array
 from synthdp.inference.gaussian_pairs import CORRELATIONS, cut_gaussians
 from synthdp.inference.noisy_tables import LinearEstimate
 
-_STEP = 4
-"""Of so many correlations one is tried first, and then those beside the best of them."""
 _LEAST_STRAYING = 0.001
 """Part of the records, at least, that follow no correlation, so that no cell is impossible."""
 _STANDING_OUT = 4.0
@@ -27,9 +26,16 @@ _CLEAR = 20.0
 """By how much the squared distance to what was measured must fall, in units of its noise: if there
 is nothing, chance makes it fall by 20 once in 20,000 pairs.
 
-With such priors two-way errors fall by 2 to 18 % and three-way errors by 1 to 15 % (diamonds,
-houses, flights, marriages; epsilon .3 to 3), those of rank correlations by 3 to 38 %.
+With one correlation two-way errors fall by 2 to 18 % and three-way errors by 1 to 15 % (diamonds,
+houses, flights, marriages; epsilon .3 to 3), those of rank correlations by 3 to 38 %. With several
+those of diamonds fall by 3, 2 and 35 % more at epsilon 1, of flights rank correlations by 10 %.
 """
+_SEVERAL = 12.0
+"""By how much further several correlations must make it fall than one: without it houses at epsilon
+.3 are .3 % further off.
+"""
+_SUM_WEIGHT = 100.0
+"""Of the parts' sum beside what was measured: they are parts of all records."""
 
 
 def gaussian_prior(
@@ -64,29 +70,16 @@ def gaussian_prior(
     if abs(evidence) < _STANDING_OUT:
         return independent
 
-    def tried(number: int) -> "_Change":
-        correlation = np.sign(evidence) * CORRELATIONS[number]
-        change = np.zeros_like(independent)
-        change[inner] = block.sum() * cut_gaussians(*ways, correlation) - block
-        return fit.of(change)
-
-    numbers = range(len(CORRELATIONS))
-    rough = max(numbers[::_STEP], key=lambda number: tried(number).gain)
-    near = numbers[max(rough - _STEP + 1, 0) : rough + _STEP]
-    best = max(map(tried, near), key=lambda change: change.gain)
-    return independent + best.table if best.gain > _CLEAR else independent
-
-
-class _Change(NamedTuple):
-    """What a table may differ by from independence."""
-
-    gain: float
-    """By how much the squared distance to what was measured falls, in units of its noise."""
-    table: Array
+    changes = np.zeros((*independent.shape, len(CORRELATIONS)))
+    signed = np.sign(evidence) * CORRELATIONS
+    lines = np.stack([cut_gaussians(*ways, each) for each in signed], axis=-1)
+    changes[inner] = block.sum() * lines - block[..., None]
+    parts, gain = fit.parts(changes)
+    return independent + changes @ parts if gain > _CLEAR else independent
 
 
 class _Fit:
-    """How near tables of a pair come to what was measured, beside that of independent attributes."""
+    """How near tables of a pair come to what was measured, beside that of independent ones."""
 
     def __init__(
         self, pair: Clique, independent: Array, estimates: Sequence[LinearEstimate]
@@ -94,15 +87,44 @@ class _Fit:
         self._pair, self._estimates = pair, estimates
         self._apart = [each.counts - each.coarsening.apply(pair, independent) for each in estimates]
 
-    def of(self, change: Array) -> _Change:
-        """So large a part of a change as comes nearest: the rest of the records strays."""
-        said = room = 0.0
+    def parts(self, changes: Array) -> tuple[Array, float]:
+        """Which parts of some changes come nearest, together less than one, for the rest of the
+        records strays: of one change, or of several where those come clearly nearer. And by how
+        much the squared distance to what was measured falls, in units of its noise.
+
+        Parameters
+        ----------
+        changes
+            What tables may differ by from independence; shape ``(n_own, n_other, n_changes)``.
+        """
+        from scipy.optimize import nnls  # a tenth of a second, for those who have such attributes
+
+        n_changes = changes.shape[-1]
+        rows, aims = [], []
         for each, apart in zip(self._estimates, self._apart, strict=True):
-            merged = each.coarsening.apply(self._pair, change)
-            said += float(np.sum(apart * merged / each.variance))
-            room += float(np.sum(merged**2 / each.variance))
-        part = min(max(said / max(room, 1e-12), 0.0), 1.0 - _LEAST_STRAYING)
-        return _Change(2.0 * part * said - part**2 * room, part * change)
+            noise = np.sqrt(each.variance)
+            merged = each.coarsening.apply(self._pair, changes)
+            rows.append((merged / noise[..., None]).reshape(-1, n_changes))
+            aims.append((apart / noise).ravel())
+        matrix, aim = np.concatenate(rows), np.concatenate(aims)
+        # Those that stray are one part more, which changes nothing, and all together are everybody.
+        everybody = _SUM_WEIGHT * float(np.linalg.norm(matrix))
+        with_straying = np.pad(matrix, ((0, 1), (0, 1)))
+        with_straying[-1] = everybody
+        try:
+            parts = nnls(with_straying, np.append(aim, everybody))[0][:-1]
+        except RuntimeError:  # rounding can keep it from ending: then one correlation has to do
+            parts = np.zeros(n_changes)
+        parts *= min((1.0 - _LEAST_STRAYING) / max(float(parts.sum()), 1e-12), 1.0)
+        left = aim - matrix @ parts
+        gain = float(aim @ aim - left @ left)
+        said, room = matrix.T @ aim, np.square(matrix).sum(axis=0)
+        alone = np.clip(said / np.maximum(room, 1e-12), 0.0, 1.0 - _LEAST_STRAYING)
+        gains = 2.0 * alone * said - alone**2 * room
+        best = int(np.argmax(gains))
+        if gain > gains[best] + _SEVERAL:
+            return parts, gain
+        return np.where(np.arange(n_changes) == best, alone, 0.0), float(gains[best])
 
     def evidence(self, scores: Array) -> float:
         """Of the sums of cells times some scores the one that stands out most, in standard

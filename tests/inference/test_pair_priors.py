@@ -5,7 +5,13 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from synthdp.core import Constraint, Domain, LinearMeasurement
-from synthdp.inference import LayeredConsistencyEngine, NoisyTables, cut_gaussians, gaussian_prior
+from synthdp.inference import (
+    CORRELATIONS,
+    LayeredConsistencyEngine,
+    NoisyTables,
+    cut_gaussians,
+    gaussian_prior,
+)
 
 PAIR = ("a", "b")
 ORDERED = Domain(PAIR, (20, 24), ordered=frozenset(PAIR))
@@ -65,6 +71,59 @@ def test_what_noise_hides_cell_by_cell_is_expected_along_a_line(correlation):
     assert apart[0] < 0.3 * apart[1]
     assert (expected > 0).all()
     assert expected.sum() == pytest.approx(TOTAL)
+
+
+@pytest.mark.parametrize("straying", [0.0, 0.05])
+def test_records_near_a_line_and_further_out_are_told_apart(straying):
+    near, far, strays = (truth(correlation) for correlation in (0.998, 0.7, 0.0))
+    table = 0.7 * near + (0.3 - straying) * far + straying * strays
+    expected, independent = prior(table, 20.0)
+    apart = [np.abs(each - table).sum() / TOTAL / 2 for each in (expected, independent)]
+    assert apart[0] < 0.05
+    assert apart[1] > 0.6
+
+
+def test_no_single_correlation_comes_nearer_to_what_was_measured():
+    table = 0.5 * truth(0.99) + 0.5 * truth(0.4)
+    (*_, fine) = noisy(table, 20.0)
+    tables = NoisyTables(ORDERED, [fine], [PAIR], total=TOTAL, max_whole=6)
+    estimates = [*tables.estimates(PAIR).values()]
+    ways = table.sum(axis=1), table.sum(axis=0)
+    independent = np.multiply.outer(*ways) / table.sum()
+
+    def distance(each):
+        return float(np.square((each - fine.values) / 20.0).sum())
+
+    least = distance(gaussian_prior(ORDERED, PAIR, independent, estimates))
+    for correlation in CORRELATIONS:
+        line = TOTAL * cut_gaussians(ways[0] / TOTAL, ways[1] / TOTAL, correlation)
+        for part in np.linspace(0.0, 0.999, 30):
+            assert least <= distance(part * line + (1.0 - part) * independent) + 1e-6
+    assert least < 1.15 * table.size
+
+
+def test_one_correlation_is_not_taken_for_several():
+    for seed in range(20):
+        table = truth(0.9)
+        expected, independent = prior(table, 20.0, seed=seed)
+        own, other = (independent.sum(axis=axis) / TOTAL for axis in (1, 0))
+        changes = [TOTAL * cut_gaussians(own, other, each) - independent for each in CORRELATIONS]
+        apart = expected - independent
+        left = [
+            np.abs(apart - change * (apart * change).sum() / np.square(change).sum()).sum()
+            for change in changes
+        ]
+        assert min(left) < 1e-6 * TOTAL
+
+
+def test_a_fit_goes_on_where_several_cannot_be_found(monkeypatch):
+    def endless(*_):
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr("scipy.optimize.nnls", endless)
+    expected, independent = prior(truth(0.9), 20.0)
+    apart = [np.abs(each - truth(0.9)).sum() for each in (expected, independent)]
+    assert apart[0] < 0.3 * apart[1]
 
 
 def test_independent_attributes_stay_so():
