@@ -181,8 +181,9 @@ class AskedColumn:
         return [each for each in QUESTIONS if self._is_folded(each)]
 
     def _is_folded(self, question: FieldQuestion) -> bool:
+        beside = BOUNDS if question.name in BOUNDS else (question.name,)
         is_learnt = question.name in LEARNT and not self.table
-        return question.is_rare or (is_learnt and not self.given.get(question.name))
+        return question.is_rare or (is_learnt and not any(map(self.given.get, beside)))
 
 
 @final

@@ -765,7 +765,7 @@ def test_what_a_budget_gives_before_it_is_saved(client):
     seen = [int(re.search(r"Of 100 people in the table (\d+) could", page)[1]) for page in said]
     assert [page.count('<g class="seen"') for page in said] == seen
     assert 1 < seen[0] < seen[1] < 100
-    assert "of rows off" in said[0]
+    assert "of rows wrong" in said[0]
     assert said[0] != said[1]
     large = client.post("/budget/expected", data=key | {"rows": "5000", "epsilon": "4000"}).text
     assert "Above 10, epsilon protects hardly anybody" in large
