@@ -16,6 +16,7 @@ from synthdp.data.rows import opened_here, whole_frame, zones_of
 from synthdp.release.saving.archive import read_schema
 from synthdp.report.metrics.read_table import check_header
 from synthdp.schema.dialect import Dialect
+from synthdp.schema.kinds import without_ignored
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.dtypes import kind_of_dtype
 
@@ -52,7 +53,9 @@ def evaluation_schema(
         return _as_typed(read_schema(schema), real), []
     content = schema if isinstance(schema, Mapping) else load_json(schema, "schema")
     try:
-        return _as_typed(Schema.from_dict(content), real), []
+        # A release leaves them out: they stand in the schema that it saves, not in its tables.
+        _, compared = without_ignored(content)
+        return _as_typed(Schema.from_dict(compared), real), []
     except SchemaError as error:
         # Only then a better way out can be named; other errors of schemas say it themselves.
         if "derive" not in str(content):

@@ -74,6 +74,18 @@ def test_the_schema_that_was_learnt_serves_later_releases(place):
     assert f"sha256 {schema.fingerprint}" in invoke("show", "learnt.json").out.decode()
 
 
+def test_a_schema_that_leaves_out_columns_compares_the_tables_of_its_release(place):
+    lay_out_kinds(place, table=GOOD, kinds=KINDS | {"code": "ignore"})
+    assert run("--save-schema", "learnt.json").code == 0
+    learnt = json.loads(Path("learnt.json").read_text())
+    assert learnt["synthdp"]["ignore"] == ["code"]
+    outcome = invoke("report", "in.csv", "out.csv", "-s", "learnt.json", "-o", "report.html")
+    assert outcome.code == 0
+    for schema in ("learnt.json", learnt):
+        compared = synthdp.evaluate("in.csv", "out.csv", schema)
+        assert set(compared.columns["column"]) == {"town", "age"}
+
+
 def test_a_schema_of_which_nothing_is_open_is_saved_as_it_was_used(place):
     lay_out(place, table=HEADER.replace("town,age", "age,town") + "30,A,01\n" * 50)
     assert invoke(*run_arguments("--save-schema", "used.json")).code == 0
