@@ -142,11 +142,10 @@ def considered(
     >>> considered([("a", "b")], rule="all pairs", n_asked=3, stddev=2.0, total=100)["left_out"]
     2
     """
-    listed = (
-        {"candidates": [list(clique) for clique in candidates]}
-        if len(candidates) <= _MAX_LISTED
-        else {}
-    )
+    if len(candidates) <= _MAX_LISTED:
+        listed = {"candidates": [list(clique) for clique in candidates]}
+    else:
+        listed = {}
     return {
         "looked_at": len(candidates),
         "rule": rule,

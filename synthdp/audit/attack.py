@@ -128,11 +128,10 @@ def _best_threshold(
     # Between two neighbouring values no threshold says anything else, so that the values themselves
     # are all that there are to try.
     both = np.unique(np.concatenate([one, other]))
-    ends = (
-        both
-        if both.size <= _MOST_THRESHOLDS
-        else np.quantile(both, np.linspace(0, 1, _MOST_THRESHOLDS))
-    )
+    if both.size <= _MOST_THRESHOLDS:
+        ends = both
+    else:
+        ends = np.quantile(both, np.linspace(0, 1, _MOST_THRESHOLDS))
     false, true = (
         runs.size - np.searchsorted(np.sort(runs), ends, side="right") for runs in (one, other)
     )

@@ -72,11 +72,10 @@ def parse_json(text: str, origin: str, *, most_memory: float = MAX_MEMORY) -> An
     try:
         content = json.loads(text, object_pairs_hook=object_of)
     except ValueError as error:
-        where = (
-            f" in line {error.lineno}, column {error.colno}"
-            if isinstance(error, json.JSONDecodeError)
-            else ""
-        )
+        if isinstance(error, json.JSONDecodeError):
+            where = f" in line {error.lineno}, column {error.colno}"
+        else:
+            where = ""
         raise SchemaError(f"{origin}: it is not valid JSON{where}; correct it") from None
     # The parser's own limit depends on the version of Python and on how deep its caller is, so the
     # depth is asked again below.

@@ -295,11 +295,10 @@ def _object_in(path: str | PathLike[str]) -> dict[str, Any]:
     except (OSError, ValueError):
         # Whoever writes "3way" or "3 ways" means no file.
         near = re.fullmatch(r"\s*([0-9])[\s_-]*ways?\s*", os.fspath(path), re.IGNORECASE)
-        way_out = (
-            f"did you mean {near[1]}-way?"
-            if near
-            else "give a JSON file in UTF-8, or for instance 3-way"
-        )
+        if near:
+            way_out = f"did you mean {near[1]}-way?"
+        else:
+            way_out = "give a JSON file in UTF-8, or for instance 3-way"
         raise ParameterError(f"workload {name}: it cannot be read; {way_out}") from None
     except SchemaError as error:
         raise ParameterError(f"{error}; see docs/workload.md") from None

@@ -27,8 +27,6 @@ def share_unread(unread: float, read: float, stddev: float) -> float:
     """
     known = max(read, 0.0)
     is_beyond_doubt = unread - read > BEYOND_DOUBT * stddev
-    return (
-        unread / (unread + known)
-        if is_beyond_doubt and unread >= NEARLY_ALL * (unread + known)
-        else 0.0
-    )
+    if is_beyond_doubt and unread >= NEARLY_ALL * (unread + known):
+        return unread / (unread + known)
+    return 0.0

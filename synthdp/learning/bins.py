@@ -140,11 +140,10 @@ def learnt_bins(axis: SearchGrid, density: Density, edges: NDArray[np.int64]) ->
             return {"bins": 1}
         return {"minimum": value, "maximum": value, "bins": 1}
     if len(edges) - 1 == stop - first:  # every value has a bin of its own
-        bounds = (
-            {}
-            if axis.has_bounds
-            else dict(zip(("minimum", "maximum"), axis.values([first, stop - 1]), strict=True))
-        )
+        if axis.has_bounds:
+            bounds = {}
+        else:
+            bounds = dict(zip(("minimum", "maximum"), axis.values([first, stop - 1]), strict=True))
         return bounds | {"bins": stop - first}
     # a last bin of one value repeats it: [.., 99999, 99999]
     lowest, highest = axis.values([first, stop - 1])

@@ -255,11 +255,12 @@ class ColumnHistogram:
                 least, OTHER_SIDE * closer.stddev if ends_at_zero else 0.0
             )
             zero_there = to_zero if 0 <= to_zero <= counts.size else None
-            masses = (
-                tail_masses(counts, edges, self.stddev, rest, width=width, to_zero=zero_there)
-                if is_clear
-                else None
-            )
+            if is_clear:
+                masses = tail_masses(
+                    counts, edges, self.stddev, rest, width=width, to_zero=zero_there
+                )
+            else:
+                masses = None
             tails.append(np.zeros(0) if masses is None else masses)
         return tails[0], tails[1]
 

@@ -408,11 +408,10 @@ def _learn_decimals(values: PrivateValues, column: OpenColumn, *, rho: Fraction)
     learnt = learn_decimals(values, column.name, rho=rho)
     match column.bounds:
         case float(low), float(high):
-            wanted = (
-                learnt.decimals
-                if learnt.is_known
-                else min(learnt.decimals, decimals_for(high - low))
-            )
+            if learnt.is_known:
+                wanted = learnt.decimals
+            else:
+                wanted = min(learnt.decimals, decimals_for(high - low))
             decimals = decimals_between(low, high, wanted)
             fractions = 0.0 if decimals > 0 else learnt.fractions
             return learnt._replace(decimals=decimals, fractions=fractions)

@@ -195,11 +195,10 @@ def _unread_caution(
             "set constraints.required to false" if is_learnt else "leave out constraints.required"
         )
         may_be_missing = f", or {way_out} if values may be missing"
-    place = (
-        "no value in its place, as nearly all others have none"
-        if is_bare
-        else "values of the others in its place"
-    )
+    if is_bare:
+        place = "no value in its place, as nearly all others have none"
+    else:
+        place = "values of the others in its place"
     return [
         f"column {column.name!r}: about {share} of the records have {none} {column.not_read}; "
         f"drawn rows have {place}; "

@@ -65,11 +65,10 @@ def _placed_estimate(
         if apart:
             counts = np.concatenate([(1 - share) * counts, unread], axis=-1)
         elif share:
-            nearest = (
-                filling.nearest[name]
-                if name not in groups
-                else int(groups[name][filling.nearest[name]])
-            )
+            if name not in groups:
+                nearest = filling.nearest[name]
+            else:
+                nearest = int(groups[name][filling.nearest[name]])
             counts = (1 - share) * counts
             counts[..., nearest] += unread[..., 0]
         estimate = np.moveaxis(counts, -1, axis)

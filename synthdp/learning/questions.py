@@ -94,11 +94,9 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[LearningQuest
         ]
         asked += [ask.cells("size", budget.for_decimals / 2, None)]
     if not column.open_parts & {"bounds", "bins"}:
-        return (
-            (*asked, ask.cells("missing", rho, BELIEVED))
-            if "missing" in column.open_parts
-            else tuple(asked)
-        )
+        if "missing" in column.open_parts:
+            return (*asked, ask.cells("missing", rho, BELIEVED))
+        return tuple(asked)
     n_roots = len(SearchGrid.from_column(column, decimals=column.decimals or 0).coarse_edges) - 1
     bounds = "bounds" in column.open_parts
     reading = [ask.reading()] if budget.for_reading else []

@@ -75,11 +75,10 @@ class SearchGrid:
         inside = cells[(cells > low) & (cells <= high)]
         coarse_edges = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
         likely = order.likely_point(grid.decimals)
-        largest = (
-            None
-            if exponent is None
-            else int(min(2.0**exponent * 10.0**grid.decimals, float(octaves()[-1])))
-        )
+        if exponent is None:
+            largest = None
+        else:
+            largest = int(min(2.0**exponent * 10.0**grid.decimals, float(octaves()[-1])))
         return cls(
             column=column,
             order=order,

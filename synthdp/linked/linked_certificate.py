@@ -58,11 +58,10 @@ def linked_certificate(
     for name, text in (*unlinked(views, parts), *generous(views, parts)):
         cautions.setdefault(text, []).append(name)
     caution_lines = [f"{', '.join(names)}: {text}" for text, names in cautions.items()]
-    n_roots = (
-        clear_total(parts[root].measurements)
-        if root in parts and parts[root].measurements
-        else None
-    )
+    if root in parts and parts[root].measurements:
+        n_roots = clear_total(parts[root].measurements)
+    else:
+        n_roots = None
     workloads = [part.certificate["workload"] for part in parts.values()]
     asked: dict[str, object] = {
         "workload": {

@@ -236,11 +236,10 @@ class LinkedSynthesis(Result):
                 drawn_rows = drawn_roots(view, self._parts[name].model, n_roots, draw, named)
             else:
                 fitted = [self._fitted[label] for label in self._of_table(name)]
-                children = (
-                    partial(completed_children, rows)
-                    if name in rows
-                    else partial(drawn_children, whole=not rows)
-                )
+                if name in rows:
+                    children = partial(completed_children, rows)
+                else:
+                    children = partial(drawn_children, whole=not rows)
                 drawn_rows = children(view, fitted, drawn[table.parent], draw)
             above = {} if table.parent is None else keys[table.parent]
             given_keys = rows[name].frame if name in rows else None

@@ -54,11 +54,9 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
     ]
     numbers = [(name,) for name in view.counts]
     weights += [NUMBER_SHARE * sum(weights) / max(len(numbers), 1)] * len(numbers)
-    return (
-        Workload.from_cliques(domain, [*fitting, *numbers], weights)
-        if fitting
-        else Workload.from_cliques(domain, [(name,) for name in view.drawn])
-    )
+    if fitting:
+        return Workload.from_cliques(domain, [*fitting, *numbers], weights)
+    return Workload.from_cliques(domain, [(name,) for name in view.drawn])
 
 
 def _pair_weight(view: LinkedView, pair: Clique) -> float:

@@ -85,11 +85,10 @@ class PrivacyLedger:
             )
         self._failure_delta = Fraction(float(failure_delta))
         # Rounded down: the parts must not add up to more than delta.
-        rest = (
-            nextafter(self._delta - float(failure_delta), 0.0)
-            if self._failure_delta
-            else self._delta
-        )
+        if self._failure_delta:
+            rest = nextafter(self._delta - float(failure_delta), 0.0)
+        else:
+            rest = self._delta
         self._budget = accounting.rho(epsilon=self._epsilon, delta=rest)
         self._whole: PrivacyLedger | None = None
         self._begin()

@@ -249,11 +249,10 @@ def check_combined(
         if name == "adjacency":
             _check_adjacency(rows, as_adjacency(value), spelling)  # type: ignore[arg-type]
         else:
-            way_out = (
-                "is for one table; leave it out for a package"
-                if rows == "package"
-                else f"does not go with {spelling.of('order')}; leave out one of the two"
-            )
+            if rows == "package":
+                way_out = "is for one table; leave it out for a package"
+            else:
+                way_out = f"does not go with {spelling.of('order')}; leave out one of the two"
             raise ParameterError(f"{spelling.of(name)} {way_out}")
 
 
@@ -276,11 +275,10 @@ def _check_adjacency(rows: RowLinks, adjacency: Adjacency, spelling: Spelling) -
     """Refuse any adjacency but that of whole families and persons."""
     if adjacency is Adjacency.ADD_REMOVE:
         return
-    protects = (
-        "a package protects rows of its root"
-        if rows == "package"
-        else f"{spelling.of('order')} protects persons"
-    )
+    if rows == "package":
+        protects = "a package protects rows of its root"
+    else:
+        protects = f"{spelling.of('order')} protects persons"
     raise ParameterError(
         f"{spelling.of('adjacency')} is {adjacency.value!r}; {protects}: add-remove"
     )

@@ -55,8 +55,6 @@ def line(question: str, number: Mapping[str, Any]) -> str:
 
 def verdict(number: Mapping[str, Any]) -> str:
     """Whether a difference stands out of the noise."""
-    return (
-        "they differ"
-        if abs(number["real"] - number["synthetic"]) > number["within"]
-        else "no difference can be told"
-    )
+    if abs(number["real"] - number["synthetic"]) > number["within"]:
+        return "they differ"
+    return "no difference can be told"

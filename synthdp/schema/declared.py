@@ -58,11 +58,10 @@ def settled_schema(
     kinds = declared.kinds
     dialect = declared.dialect
     if (schema is None) == (kinds is None):
-        problem = (
-            "neither schema nor kinds is given"
-            if schema is None
-            else "schema and kinds are both given"
-        )
+        if schema is None:
+            problem = "neither schema nor kinds is given"
+        else:
+            problem = "schema and kinds are both given"
         way_out = f"give one of the two, for instance kinds={FROM_DTYPES!r} if the dtypes of the table are public"
         raise ParameterError(f"{problem}; {way_out}")
     if schema is not None:

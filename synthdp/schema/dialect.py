@@ -144,11 +144,9 @@ class Dialect:
         """Fields of a schema, with how numbers are written in those that do not say it themselves."""
         marks = {"decimalChar": self.decimal_char, "groupChar": self.group_char}
         marks = {key: mark for key, mark in marks.items() if mark is not None}
-        return (
-            [field | marks if _leaves_notation_open(field) else field for field in fields]
-            if marks
-            else list(fields)
-        )
+        if marks:
+            return [field | marks if _leaves_notation_open(field) else field for field in fields]
+        return list(fields)
 
     @property
     def of_files(self) -> Self:

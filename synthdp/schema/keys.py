@@ -132,11 +132,10 @@ def _meant(key: str, place: str) -> str:
 def _refuse(name: str, key: str, value: Any, meant: str, place: str) -> NoReturn:
     """Say what a key was meant to be, and where that belongs."""
     home = _HOMES[meant]
-    problem = (
-        f"{key!r} is not known here"
-        if key == meant
-        else f"the key {key!r} is not known; did you mean {meant!r}?"
-    )
+    if key == meant:
+        problem = f"{key!r} is not known here"
+    else:
+        problem = f"the key {key!r} is not known; did you mean {meant!r}?"
     if home == place:
         refuse(name, problem)
     shown = json.dumps(value, ensure_ascii=False, default=str) if key == meant else ".."
@@ -173,11 +172,10 @@ def check_schema_keys(schema: Mapping[str, Any]) -> None:
     own = schema.get("synthdp")
     for key in own if isinstance(own, Mapping) else ():
         if key not in _OF_SCHEMAS:
-            where = (
-                "it belongs in the fields that it is meant for"
-                if key in _HOMES
-                else "it may have ignore, constraints, hierarchy"
-            )
+            if key in _HOMES:
+                where = "it belongs in the fields that it is meant for"
+            else:
+                where = "it may have ignore, constraints, hierarchy"
             raise SchemaError(f"schema: {f'synthdp.{key}'!r} is not known here; {where}")
 
 

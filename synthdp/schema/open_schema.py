@@ -186,11 +186,9 @@ class OpenSchema(DeclaredColumns):
         >>> schema.names, schema.ignored
         (('age',), ('note',))
         """
-        return (
-            cls.load_kinds(kinds)
-            if isinstance(kinds, str | PathLike)
-            else cls.from_dict(schema_of_kinds(kinds))
-        )
+        if isinstance(kinds, str | PathLike):
+            return cls.load_kinds(kinds)
+        return cls.from_dict(schema_of_kinds(kinds))
 
     @classmethod
     def load_kinds(cls, path: str | PathLike[str]) -> Self:
@@ -356,11 +354,10 @@ class OpenSchema(DeclaredColumns):
         for i, name in enumerate(self.ignored):
             check_text(name, name, "the name in synthdp.ignore")
             if name in (*self.names, *self.generated.names, *self.ignored[:i]):
-                again = (
-                    "stands there twice"
-                    if name in self.ignored[:i]
-                    else "has a kind or a field as well"
-                )
+                if name in self.ignored[:i]:
+                    again = "stands there twice"
+                else:
+                    again = "has a kind or a field as well"
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
 
 

@@ -1,4 +1,4 @@
-"""What the tests of pseudo-marginals and of updated records share."""
+"""What the tests of pseudo-marginals, of updated records and of mixtures share."""
 
 from itertools import combinations
 
@@ -8,9 +8,11 @@ from oracles.inference import noisy
 
 from synthdp.core import Constraint, Domain
 from synthdp.inference import (
+    FitStatus,
     GraphicalModelEngine,
     LocalConsistencyEngine,
     MirrorDescent,
+    MixtureModel,
     RecordUpdateEngine,
 )
 
@@ -64,3 +66,16 @@ def check_local_consistency(model):
 def measured(joint, cliques, *, seed=0, stddev=10.0):
     rng = np.random.default_rng(seed)
     return noisy(rng, joint, DOMAIN, cliques, stddev * rng.uniform(0.5, 3.0, len(cliques)))
+
+
+def mixture_of(domain, levels, weights, *, total=1.0, constraints=()):
+    """A mixture as a fit leaves it that had nothing to do."""
+    status = FitStatus(ended="optimal", n_iterations=0, loss=0.0)
+    return MixtureModel(
+        domain=domain,
+        levels=levels,
+        weights=weights,
+        total=total,
+        status=status,
+        constraints=constraints,
+    )

@@ -89,9 +89,10 @@ def verify_command(options: VerifyBudgetOptions) -> None:
     """``synthdp budget verify``: whether every line is as it was written."""
     budget = Budget(options.file)
     budget.verify(options.head)
-    warning = (
-        ""
-        if options.head
-        else "; that none was cut off behind them only --head HASH tells, with a hash kept elsewhere"
-    )
+    if options.head:
+        warning = ""
+    else:
+        warning = (
+            "; that none was cut off behind them only --head HASH tells, with a hash kept elsewhere"
+        )
     print_text(f"{options.file}: all lines verify; head {budget.head}{warning}\n")

@@ -32,11 +32,10 @@ def run_history(
 ) -> None:
     """``synthdp run --order``, from an open table on; its outputs are checked."""
     assert settings.unit is not None  # there is no order without
-    here = (
-        table
-        if isinstance(table, ChunkedTable | pd.DataFrame)
-        else history_rows(table, schema, settings.unit)
-    )
+    if isinstance(table, ChunkedTable | pd.DataFrame):
+        here = table
+    else:
+        here = history_rows(table, schema, settings.unit)
     release = HistoryRelease(schema=schema, header=header_of(table), settings=settings)
     with (
         release.kept(persistence_of(options)),

@@ -65,9 +65,8 @@ def _use_of(release: Released) -> str:
     """What it holds, and what is to be done with it."""
     if release.is_schema:
         return "the columns learnt so far are declared in this schema; run with it and what is left of the budget"
-    use = (
-        "synthdp sample draws from it"
-        if release.can_sample
-        else "not of all tables, so that no rows can be drawn"
-    )
+    if release.can_sample:
+        use = "synthdp sample draws from it"
+    else:
+        use = "not of all tables, so that no rows can be drawn"
     return f"{release.n_measured} marginals, all that was measured; {use}"

@@ -61,17 +61,15 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
 def _dates(content: Mapping[str, Any]) -> list[str]:
     """When the run began and was gone on with, what it is charged to, and whether the file was cut."""
     began = [f"  run {content['run']}, begun {content['when']}"] if content["when"] else []
-    went_on = (
-        [f"  stopped, and gone on with on {', '.join(content['resumed'])}"]
-        if content["resumed"]
-        else []
-    )
+    if content["resumed"]:
+        went_on = [f"  stopped, and gone on with on {', '.join(content['resumed'])}"]
+    else:
+        went_on = []
     charged = [
         f"  charged to budget {shlex.quote(budget['path'])}" for budget in content["budgets"]
     ]
-    cut = (
-        [f"  {content['cut']}: the file was cut, or its run killed as it wrote that"]
-        if content["cut"]
-        else []
-    )
+    if content["cut"]:
+        cut = [f"  {content['cut']}: the file was cut, or its run killed as it wrote that"]
+    else:
+        cut = []
     return [*began, *went_on, *charged, *cut]

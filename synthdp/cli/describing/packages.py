@@ -43,19 +43,17 @@ def package_facts(
     check_matching(package)
     check_completable(package, views)
     shares = shares_of(views)
-    ledger = (
-        None
-        if epsilon is None or delta is None
-        else linked_ledger(package, RunSettings(epsilon=epsilon, delta=delta))
-    )
+    if epsilon is None or delta is None:
+        ledger = None
+    else:
+        ledger = linked_ledger(package, RunSettings(epsilon=epsilon, delta=delta))
     rows = []
     for label, view in views.items():
         assert view.schema is not None
-        noise = (
-            None
-            if ledger is None
-            else stddev_of_noise(gaussian_sigma_squared(ledger.budget * shares[label], 1))
-        )
+        if ledger is None:
+            noise = None
+        else:
+            noise = stddev_of_noise(gaussian_sigma_squared(ledger.budget * shares[label], 1))
         rows.append(
             {
                 "view": label,

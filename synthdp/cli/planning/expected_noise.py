@@ -221,11 +221,9 @@ def questions_table(
     other = {column.name: column.other for column in schema.open_columns}
     lines = [_question_row(question, other[question.column], rows) for question in asked]
     header = ["column", "question", "sigma", "needs", "of rows", "with fewer records"]
-    return (
-        (header, lines)
-        if rows is not None
-        else (header[:4] + header[5:], [line[:4] + line[5:] for line in lines])
-    )
+    if rows is not None:
+        return (header, lines)
+    return (header[:4] + header[5:], [line[:4] + line[5:] for line in lines])
 
 
 def _question_row(question: LearningQuestion, other: str, rows: int | None) -> list[str]:

@@ -54,11 +54,10 @@ def readings_text(schema: OpenSchema, *, is_whole: bool) -> str:
         for name, each in columns.items()
     ]
     shown = rows if is_whole else [tuple(map(_cut, row)) for row in rows[:SHOWN]]
-    more = (
-        f"\n... and {len(rows) - len(shown)} more; --all shows them"
-        if len(rows) > len(shown)
-        else ""
-    )
+    if len(rows) > len(shown):
+        more = f"\n... and {len(rows) - len(shown)} more; --all shows them"
+    else:
+        more = ""
     notes = _by_note((name, each.note) for name, each in columns.items() if each.note)
     unbounded = {
         column.name

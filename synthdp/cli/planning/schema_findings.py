@@ -94,11 +94,10 @@ def _of_column(column: Column | OpenColumn) -> Iterator[Finding]:
     if "levels" in column.open_parts:
         fewer = "lower synthdp.max_levels"
     if size == 1 and not is_open:
-        what = (
-            "one bin: values are drawn evenly from all of it"
-            if is_binned
-            else "one level: all rows have the same"
-        )
+        if is_binned:
+            what = "one bin: values are drawn evenly from all of it"
+        else:
+            what = "one level: all rows have the same"
         way_out = "give it more, or leave the column out of schema and table"
         yield Finding(severity="warning", columns=columns, what=what, way_out=way_out)
     elif size > MANY_LEVELS:

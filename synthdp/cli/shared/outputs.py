@@ -307,11 +307,10 @@ def _write_blocks(
 def input_files(options: SourceOptions) -> tuple[str, ...]:
     """The file that holds the table, if one does; refuses two tables, none, and half of an address."""
     if (options.source is None) == (options.input is None):
-        problem = (
-            "no table is given"
-            if options.input is None
-            else f"{options.input!r} and --source are both given"
-        )
+        if options.input is None:
+            problem = "no table is given"
+        else:
+            problem = f"{options.input!r} and --source are both given"
         raise ParameterError(f"{problem}; give a file, or a database with --source and --table")
     if (options.source is None) != (options.table is None):
         raise ParameterError(

@@ -75,11 +75,9 @@ class JointCounter:
                 block,
             )
         size = prod(shape)
-        return (
-            np.bincount(cells, minlength=size)
-            if self.n_rows <= BLOCK_ROWS
-            else self._histogram(cells, size)
-        )
+        if self.n_rows <= BLOCK_ROWS:
+            return np.bincount(cells, minlength=size)
+        return self._histogram(cells, size)
 
     def _histogram(self, cells: CodeColumn, size: int) -> NDArray[np.signedinteger[Any]]:
         """As `numpy.bincount`, in half the time: that one copies the numbers, and looks for the

@@ -212,11 +212,10 @@ def _less_missing(code: nw.Expr, column: Column, dates: Edges, held: EngineColum
         first = held.moment(seconds)
         after = held.moment(seconds + 1)
         if first is not None and first != after:
-            same = (
-                is_from(first, held)
-                if after is None
-                else is_from(first, held) & ~is_from(after, held)
-            )
+            if after is None:
+                same = is_from(first, held)
+            else:
+                same = is_from(first, held) & ~is_from(after, held)
             code = nw.when(same).then(nw.lit(int(column.missing_code))).otherwise(code)
     return code
 

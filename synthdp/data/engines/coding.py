@@ -131,11 +131,10 @@ def _joined(name: str, given: str, codes: CodesByValue, *, is_text: bool) -> tup
     word, code = map(unnested, (words, map(str, codes.values())))
     word = f"decode(unhex({word}))" if is_text else f"CAST({word} AS BIGINT)"
     join = f"LEFT JOIN (SELECT {word} AS word, CAST({code} AS INTEGER) AS code) AS {name}"
-    keys = (
-        [given, f"CASE WHEN {name}_0.code IS NULL THEN {_STRIPPED.format(given)} END"]
-        if is_text
-        else [given]
-    )
+    if is_text:
+        keys = [given, f"CASE WHEN {name}_0.code IS NULL THEN {_STRIPPED.format(given)} END"]
+    else:
+        keys = [given]
     joins = (f"{join}_{turn} ON {key} = {name}_{turn}.word" for turn, key in enumerate(keys))
     return ", ".join(f"{name}_{turn}.code" for turn in range(len(keys))), " ".join(joins)
 

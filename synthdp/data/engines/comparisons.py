@@ -82,11 +82,10 @@ def tried(values: nw.Expr, pairs: Sequence[tuple[Any, int]], unknown: nw.Expr | 
     # Blocks of blocks, so that cases nest no deeper than the logarithm of the levels.
     code = _of_block(values, blocks.pop()) if unknown is None else unknown
     for block in reversed(blocks):
-        is_in = (
-            values.is_in([value for value, _ in block])
-            if len(block) > 1
-            else is_value(values, block[0][0])
-        )
+        if len(block) > 1:
+            is_in = values.is_in([value for value, _ in block])
+        else:
+            is_in = is_value(values, block[0][0])
         code = nw.when(is_in).then(_of_block(values, block)).otherwise(code)
     return code
 

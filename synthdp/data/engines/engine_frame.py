@@ -119,11 +119,9 @@ class EngineColumn:
         others.
         """
         bits = int("".join(filter(str.isdigit, str(self.dtype))))
-        return (
-            range(-(2 ** (bits - 1)), 2 ** (bits - 1))
-            if self.dtype.is_signed_integer()
-            else range(2**bits)
-        )
+        if self.dtype.is_signed_integer():
+            return range(-(2 ** (bits - 1)), 2 ** (bits - 1))
+        return range(2**bits)
 
     def moment(self, seconds: int) -> date | None:
         """The first value of its type at or after some seconds since 1970, as far as Python has it;
@@ -136,11 +134,9 @@ class EngineColumn:
         except OverflowError:
             return None
         first, last = OF_NANOSECONDS if self.dtype.time_unit == "ns" else (moment, moment)
-        return (
-            None
-            if moment > last
-            else max(moment, first).replace(tzinfo=UTC if self.has_zone else None)
-        )
+        if moment > last:
+            return None
+        return max(moment, first).replace(tzinfo=UTC if self.has_zone else None)
 
     def prepared(self, given: nw.Expr) -> nw.Expr:
         """What `values` are of the values that were given."""

@@ -92,9 +92,8 @@ def _has_no_id(ids: EngineColumn, missing_values: Sequence[str]) -> nw.Expr:
         for word in words
         if word.removeprefix("-").isdecimal() and word == str(int(word))
     )
-    numbers = (
-        [number for number in whole if number in ids.whole_numbers]
-        if ids.family == "integer"
-        else []
-    )
+    if ids.family == "integer":
+        numbers = [number for number in whole if number in ids.whole_numbers]
+    else:
+        numbers = []
     return missing | ids.values.is_in(numbers) if numbers else missing

@@ -8,8 +8,6 @@ from synthdp.schema.draft import draft_from_frame, draft_from_header
 
 def draft_of(table: TableFile) -> dict[str, Any]:
     """A schema to be filled in, from what a file declares; no row is read."""
-    return (
-        draft_from_header(table.names)
-        if table.declared is None
-        else draft_from_frame(table.declared)
-    )
+    if table.declared is None:
+        return draft_from_header(table.names)
+    return draft_from_frame(table.declared)

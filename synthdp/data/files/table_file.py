@@ -85,8 +85,6 @@ def _state(path: str | PathLike[str]) -> tuple[int, ...] | None:
         status = Path(path).stat()
     except (OSError, ValueError):
         return None
-    return (
-        (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stat.S_ISREG(status.st_mode)
-        else None
-    )
+    if stat.S_ISREG(status.st_mode):
+        return (status.st_ino, status.st_size, status.st_mtime_ns)
+    return None

@@ -25,11 +25,10 @@ def numbers(values: pd.Series, dtype: Any) -> pd.Series:
     plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
     nullable = isinstance(values.dtype, pd.api.extensions.ExtensionDtype)
     if isinstance(dtype, np.dtype) and plain.kind in "biu" and nullable:
-        dtype = (
-            "boolean"
-            if plain.kind == "b"
-            else plain.name.replace("i", "I", 1).replace("uI", "UI", 1)
-        )
+        if plain.kind == "b":
+            dtype = "boolean"
+        else:
+            dtype = plain.name.replace("i", "I", 1).replace("uI", "UI", 1)
     if plain.kind == "f":
         ends = np.finfo(plain)
         values = values.clip(float(ends.min), float(ends.max))

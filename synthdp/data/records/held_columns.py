@@ -64,11 +64,9 @@ class HeldFrequencies(Sensitive):
     def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
         """The values at some places."""
         listed = self._listed
-        return (
-            [listed[place] for place in places.tolist()]
-            if isinstance(listed, list)
-            else listed[places]
-        )
+        if isinstance(listed, list):
+            return [listed[place] for place in places.tolist()]
+        return listed[places]
 
 
 class HeldColumn(ABC):

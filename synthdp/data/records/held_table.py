@@ -207,11 +207,10 @@ class HeldTableReader:
         self._parts: list[CodedTable] = []
         self._unit = unit
         self._max_rows = 1 if unit is None else max_rows
-        self._units = (
-            None
-            if unit is None
-            else UnitRows(max_rows=max_rows, missing_values=schema.missing_values, key=key)
-        )
+        if unit is None:
+            self._units = None
+        else:
+            self._units = UnitRows(max_rows=max_rows, missing_values=schema.missing_values, key=key)
 
     def add(self, frame: pd.DataFrame) -> None:
         """Take a chunk of rows; total on values. Raises `SchemaError` if its columns are not the

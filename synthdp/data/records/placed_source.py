@@ -85,8 +85,6 @@ class PlacedSource(Sensitive):
 def source_of(table: CodedTable, schema: Schema) -> CodedSource | PlacedSource:
     """Exact counts of a table by the schema that it was encoded by."""
     declared = schema.without_unread_places().domain
-    return (
-        CodedSource(table)
-        if declared.shape == table.domain.shape
-        else PlacedSource(table, declared)
-    )
+    if declared.shape == table.domain.shape:
+        return CodedSource(table)
+    return PlacedSource(table, declared)

@@ -210,11 +210,10 @@ def _targets(
     variances: dict[Clique, Array] = {}
     # Small ones first, so that each prior is made of what was already drawn to its own.
     for region in sorted(graph.regions, key=len):  # priors are made of smaller tables
-        of_clique = (
-            {clique: targets[clique] for clique in targets if clique in measured}
-            if shrinkage
-            else {}
-        )
+        if shrinkage:
+            of_clique = {clique: targets[clique] for clique in targets if clique in measured}
+        else:
+            of_clique = {}
         prior = total * expected_shares(region, possible[region], shares, of_clique)
         if region not in measured:
             target = prior

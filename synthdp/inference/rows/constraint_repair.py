@@ -106,11 +106,10 @@ def repaired(
             for name in fallback.domain.attributes
             if name in given
         }
-        drawn = (
-            fallback.complete(kept_codes, seed=seed)
-            if kept_codes
-            else fallback.sample(rows.size, seed=seed)
-        )
+        if kept_codes:
+            drawn = fallback.complete(kept_codes, seed=seed)
+        else:
+            drawn = fallback.sample(rows.size, seed=seed)
         for name, values in zip(fallback.domain.attributes, drawn, strict=True):
             fixed[domain.index(name)][rows] = values
     return fixed

@@ -157,11 +157,10 @@ class _Drawing:
         self._text = draw.text
         self._checked = draw.checked
         schema = view.schema
-        self.codes = (
-            {}
-            if schema is None
-            else {name: np.zeros(n_rows, schema[name].dtype) for name in view.drawn}
-        )
+        if schema is None:
+            self.codes = {}
+        else:
+            self.codes = {name: np.zeros(n_rows, schema[name].dtype) for name in view.drawn}
         self.numbers = dict(numbers) | {
             name: np.full(n_rows, np.nan) for name in view.drawn if name in draw.checked
         }

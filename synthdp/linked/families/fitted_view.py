@@ -191,11 +191,10 @@ class FittedView:
             part = {name: codes[which] for name, codes in fixed.items()}
             seed = int(generator.integers(1 << 62))
             if which.size:
-                records[:-1, which] = (
-                    complete_where(self._rough, part, wanted, seed=seed)
-                    if wanted
-                    else self._rough.complete(part, seed=seed)
-                )
+                if wanted:
+                    records[:-1, which] = complete_where(self._rough, part, wanted, seed=seed)
+                else:
+                    records[:-1, which] = self._rough.complete(part, seed=seed)
                 # The group is one more column, tied by constraints to the levels that it may have:
                 # moving then keeps to quotas.
                 records[-1, which] = number

@@ -160,11 +160,9 @@ class LinkedTable:
     @property
     def attributes(self) -> tuple[str, ...]:
         """Its attributes in a view, parts of dates included."""
-        return (
-            ()
-            if self.schema is None
-            else tuple(f"{self.name}.{name}" for name in self.schema.names)
-        )
+        if self.schema is None:
+            return ()
+        return tuple(f"{self.name}.{name}" for name in self.schema.names)
 
     def siblings(
         self, rows: NDArray[np.intp], positions: NDArray[np.integer[Any]]

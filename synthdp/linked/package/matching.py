@@ -89,11 +89,9 @@ def _format(field: Mapping[str, Any]) -> str:
 def _levels(field: Mapping[str, Any]) -> frozenset[str]:
     """The keys that are listed, as keys are compared; none if they are not."""
     listed = constraints_of(field).get("enum")
-    return (
-        frozenset(canonical_text(level) or "" for level in listed)
-        if isinstance(listed, list)
-        else frozenset()
-    )
+    if isinstance(listed, list):
+        return frozenset(canonical_text(level) or "" for level in listed)
+    return frozenset()
 
 
 def _least(field: Mapping[str, Any]) -> float:

@@ -174,11 +174,10 @@ def _meaning(ledger: PrivacyLedger) -> list[dict[str, Any]]:
 
 def _mechanisms(ledger: PrivacyLedger) -> str:
     """The kinds of noise and selection that a ledger can pay for."""
-    others = (
-        ""
-        if ledger.accounting is Accounting.GDP
-        else ", discrete Laplace and exponential mechanism"
-    )
+    if ledger.accounting is Accounting.GDP:
+        others = ""
+    else:
+        others = ", discrete Laplace and exponential mechanism"
     return GAUSSIAN + others
 
 

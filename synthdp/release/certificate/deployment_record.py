@@ -156,11 +156,9 @@ def _privacy_loss(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unit(certificate: Mapping[str, Any]) -> str:
-    return (
-        "Person-level"
-        if certificate["unit_of_privacy"].startswith("one person")
-        else "Record-level"
-    )
+    if certificate["unit_of_privacy"].startswith("one person"):
+        return "Person-level"
+    return "Record-level"
 
 
 def _model(about: Mapping[str, Any]) -> dict[str, str]:

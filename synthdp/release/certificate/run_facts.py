@@ -65,11 +65,9 @@ class RunFacts:
         """The same of a run whose workload was read anew over a domain that it learnt; None if it
         was not.
         """
-        return (
-            self
-            if workload is None
-            else replace(self, public={**self.public, "workload": dict(workload)})
-        )
+        if workload is None:
+            return self
+        return replace(self, public={**self.public, "workload": dict(workload)})
 
     def drawn_schema(
         self,
@@ -124,11 +122,10 @@ class RunFacts:
         opened = self.schema.open_columns
         open_ = [each.name for each in opened if "missing" in each.open_parts]
         without_bounds = [each.name for each in opened if "bounds" in each.open_parts]
-        unread_lines = (
-            []
-            if schema is None
-            else unread_cautions(schema, measurements, unread, open_, without_bounds)
-        )
+        if schema is None:
+            unread_lines = []
+        else:
+            unread_lines = unread_cautions(schema, measurements, unread, open_, without_bounds)
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,
@@ -158,11 +155,10 @@ class RunFacts:
         derived = {
             column.name: sorted(column.open_parts) for column in opened if column.name in learnt
         }
-        facts = (
-            unfinished_facts()
-            if drawn is None
-            else fit_facts(drawn, engine, model, derived=derived)
-        )
+        if drawn is None:
+            facts = unfinished_facts()
+        else:
+            facts = fit_facts(drawn, engine, model, derived=derived)
         still_open = [column.name for column in opened if column.name not in learnt]
         learning: dict[str, object] = {
             "share_of_budget": self.domain_share,

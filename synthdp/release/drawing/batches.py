@@ -111,11 +111,9 @@ def drawn_blocks(
             after=start,
             seen=lambda codes: seen(tuple(column[rows] for column in codes)),
         )
-        return (
-            table
-            if len(table) <= rows.stop and not rows.start
-            else table[rows].reset_index(drop=True)
-        )
+        if len(table) <= rows.stop and not rows.start:
+            return table
+        return table[rows].reset_index(drop=True)
 
     blocks = iter(range(first, last + 1))
     # Cached properties would otherwise be worked out by every thread at the same time.

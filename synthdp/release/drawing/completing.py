@@ -90,8 +90,6 @@ def decoded_rows(
             decode([column[rows] for column in codes], given.schema, rng, text=text, given=fixed)
         )
     order = np.argsort(np.concatenate([rows for _, rows in groups]))
-    return (
-        pd.concat(pieces, ignore_index=True).iloc[order].reset_index(drop=True)
-        if len(pieces) > 1
-        else pieces[0]
-    )
+    if len(pieces) > 1:
+        return pd.concat(pieces, ignore_index=True).iloc[order].reset_index(drop=True)
+    return pieces[0]

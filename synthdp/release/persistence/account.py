@@ -203,11 +203,10 @@ class Account:
         )
         if not left:
             return "all is spent"
-        better = (
-            ""
-            if accounting is terms.accounting
-            else f"; more with --accounting {terms.accounting.value}"
-        )
+        if accounting is terms.accounting:
+            better = ""
+        else:
+            better = f"; more with --accounting {terms.accounting.value}"
         return f"with delta {float(self.delta):.4g} about epsilon {0.99 * left:.3g} fits ({accounting.value}){better}"
 
 

@@ -132,11 +132,9 @@ class ChainedFile(Closing):
         """
         if self._n_cut:
             return f"line {len(self) + 1} is cut short, after {self._n_cut} bytes"
-        return (
-            ""
-            if self._is_ended
-            else f"line {len(self)} is there, but not the line feed that ends it"
-        )
+        if self._is_ended:
+            return ""
+        return f"line {len(self)} is there, but not the line feed that ends it"
 
     def entry(self, number: int, *, most_bytes: int = MAX_ENTRY_BYTES) -> dict[str, Any]:
         """One entry, read anew; raises `DataFileError` if it is no JSON object, or its line is
@@ -355,9 +353,7 @@ def _next_line(stream: BinaryIO, previous: str) -> _Line | None:
         whole.update(body[:-1])
         if body.endswith(b"}") and start == _BEFORE + whole.hexdigest().encode() + _BETWEEN:
             # Complete but for a last byte that is not the line feed: no kill does that.
-            return (
-                _Line(length, is_ended, whole.hexdigest())
-                if body == rest.rstrip(b"\n")
-                else _Line(length, True, None)
-            )
+            if body == rest.rstrip(b"\n"):
+                return _Line(length, is_ended, whole.hexdigest())
+            return _Line(length, True, None)
     return _Line(length, is_ended, None)

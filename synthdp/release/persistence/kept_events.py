@@ -115,11 +115,10 @@ def answer_to_dict(question: tuple[object, ...], answer: Answer) -> dict[str, An
         kind for kind in _INTEGERS if np.array_equal(answer.numbers.astype(kind), answer.numbers)
     )
     event, *asked = question
-    merging = (
-        [each for each in asked if isinstance(each, Coarsening)]
-        if isinstance(event, MarginalEvent)
-        else []
-    )
+    if isinstance(event, MarginalEvent):
+        merging = [each for each in asked if isinstance(each, Coarsening)]
+    else:
+        merging = []
     content: dict[str, Any] = {"event": event_to_dict(event)} if isinstance(event, Event) else {}
     if merging:
         content["merged"] = {name: groups.tolist() for name, groups in merging[0].groups.items()}

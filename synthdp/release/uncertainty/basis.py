@@ -58,11 +58,10 @@ def basis_of(
     named = ", ".join(
         f"{first} and {second}" for first, second in (unmeasured or missing)[:MAX_NAMED]
     )
-    more = (
-        f" and {len(unmeasured or missing) - MAX_NAMED} more"
-        if len(unmeasured or missing) > MAX_NAMED
-        else ""
-    )
+    if len(unmeasured or missing) > MAX_NAMED:
+        more = f" and {len(unmeasured or missing) - MAX_NAMED} more"
+    else:
+        more = ""
     how = "by no measurement together" if unmeasured else "together over merged levels only"
     caution = (
         f"no interval: {named}{more} were measured {how}; ask for them in the workload of a release"

@@ -83,11 +83,10 @@ def combined(
     # The bootstrap's correction of bias: what adding noise once more moves the mean by is what
     # noise moved it by before.
     estimate = 2.0 * np.mean([each.values for each in centres], axis=0) - middle
-    within = (
-        scale * np.mean([each.variances for each in replicates], axis=0)
-        if of == "population"
-        else 0.0
-    )
+    if of == "population":
+        within = scale * np.mean([each.variances for each in replicates], axis=0)
+    else:
+        within = 0.0
     variance = between + within
     # Degrees of freedom as in Rubin's rules: few where the replicates' spread makes most of the
     # variance.

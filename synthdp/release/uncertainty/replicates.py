@@ -204,11 +204,10 @@ class Replicates(Sequence[pd.DataFrame]):
             # A missing outcome drops the row from the regression. As an event that did not happen
             # it would be counted.
             missing = table[outcome].isna().to_numpy()
-            analysed = (
-                analyses.numbers(table[outcome])
-                if event is None
-                else analyses.is_level(table[outcome], event)
-            )
+            if event is None:
+                analysed = analyses.numbers(table[outcome])
+            else:
+                analysed = analyses.is_level(table[outcome], event)
             return fit(
                 analyses.design(table[predictors], levels).values,
                 np.where(missing, np.nan, analysed),

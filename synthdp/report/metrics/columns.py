@@ -184,8 +184,6 @@ def sampled_rows(table: ReadTable, n_rows: int, rng: np.random.Generator) -> Rea
 
 def fewer_rows(table: ReadTable, most: int, rng: np.random.Generator) -> ReadTable:
     """The table, or so many of its rows drawn at random without replacement."""
-    return (
-        table
-        if table.n_rows <= most
-        else table.take(np.sort(rng.choice(table.n_rows, most, replace=False)))
-    )
+    if table.n_rows <= most:
+        return table
+    return table.take(np.sort(rng.choice(table.n_rows, most, replace=False)))

@@ -39,11 +39,10 @@ def association_section(view: PageView) -> Section:
         *view.notes("associations"),
     ]
     if frame["difference"].isna().all():
-        reason = (
-            []
-            if frame.empty
-            else ["No two columns have one in both tables: all but one are constant."]
-        )
+        if frame.empty:
+            reason = []
+        else:
+            reason = ["No two columns have one in both tables: all but one are constant."]
         return Section(name="associations", title="Associations", words=[*words, *reason])
     columns = [
         name

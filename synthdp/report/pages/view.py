@@ -45,11 +45,9 @@ class PageView:
         self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100
     ) -> list[Listing]:
         """The first rows of a section as `listing` has them; none if the section is empty."""
-        return (
-            [self.listing(section, names, caption, most=most)]
-            if len(self.sections[section])
-            else []
-        )
+        if len(self.sections[section]):
+            return [self.listing(section, names, caption, most=most)]
+        return []
 
     def listing(
         self, section: str, names: Mapping[str, str], caption: str, *, most: int = 100

@@ -197,11 +197,9 @@ def _score(
     sklearn: Any, score: str, truth: NDArray[Any], answer: NDArray[np.float64], n_classes: int
 ) -> float:
     if score == "AUC":
-        return (
-            float(sklearn.metrics.roc_auc_score(truth, answer))
-            if len(np.unique(truth)) == 2
-            else float("nan")
-        )
+        if len(np.unique(truth)) == 2:
+            return float(sklearn.metrics.roc_auc_score(truth, answer))
+        return float("nan")
     if score == "macro F1":
         labels = np.arange(n_classes)
         return float(

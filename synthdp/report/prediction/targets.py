@@ -67,11 +67,9 @@ def suitable(real: ReadTable, name: str) -> Target | str:
     present = numbers[~np.isnan(numbers)]
     # Numbers of few values are classes: 0 and 1 mean yes and no more often than an amount.
     if len(np.unique(present)) > MAX_CLASSES:
-        return (
-            Target(name)
-            if len(present) >= MIN_ROWS
-            else f"{name!r} has fewer than {MIN_ROWS} values"
-        )
+        if len(present) >= MIN_ROWS:
+            return Target(name)
+        return f"{name!r} has fewer than {MIN_ROWS} values"
     # Levels only: nobody wants to predict that a value is missing or was not read.
     counts = real.counts((name,))[: column.n_levels]
     classes = tuple(np.flatnonzero(counts >= MIN_CLASS_ROWS).tolist())

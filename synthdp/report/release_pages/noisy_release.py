@@ -79,11 +79,10 @@ class NoisyRelease:
         cells); ``apart``: their total variation distance.
         """
         names = ["columns", "cells", "merged", "sigma", "noise", "off", "apart"]
-        models = (
-            self.synthesis.model.marginals([each.clique for each in self.measurements])
-            if self.measurements
-            else []
-        )
+        if self.measurements:
+            models = self.synthesis.model.marginals([each.clique for each in self.measurements])
+        else:
+            models = []
         rows = []
         for measurement, marginal in zip(self.measurements, models, strict=True):
             values = np.asarray(marginal.values)
@@ -148,11 +147,9 @@ class NoisyRelease:
         )
 
     def _noise(self, clique: Clique, measured: Sequence[Measured]) -> float:
-        return (
-            float("nan")
-            if self.n_rows is None
-            else noise_error(clique, measured, round(self.n_rows * self.weight))
-        )
+        if self.n_rows is None:
+            return float("nan")
+        return noise_error(clique, measured, round(self.n_rows * self.weight))
 
 
 def _published_total(synthesis: Answers) -> int | None:

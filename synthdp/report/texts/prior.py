@@ -18,11 +18,10 @@ def prior_lines(content: Mapping[str, Any]) -> list[str]:
     if not prior:
         return []
     when = f" of {prior['released'][:10]}" if prior.get("released") else ""
-    named = (
-        f"run {prior['run']}{when}"
-        if prior.get("run")
-        else "not of one run, such as sites together"
-    )
+    if prior.get("run"):
+        named = f"run {prior['run']}{when}"
+    else:
+        named = "not of one run, such as sites together"
     together = prior["together"]
     lines = [f"{named}: {prior['guarantee']}"]
     if "epsilon" in together:

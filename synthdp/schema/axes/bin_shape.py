@@ -144,11 +144,10 @@ class Heaping:
         points = [step * Fraction(10) ** decimals for step in self.steps]
         for step, point in zip(self.steps, points, strict=True):
             if point.denominator > 1 or not 1 < point < MAX_POINT:
-                unit = (
-                    "whole numbers"
-                    if not decimals
-                    else f"multiples of {_text(Fraction(10) ** -decimals)}"
-                )
+                if not decimals:
+                    unit = "whole numbers"
+                else:
+                    unit = f"multiples of {_text(Fraction(10) ** -decimals)}"
                 refuse(
                     column,
                     f"synthdp.heaping has the step {_text(step)}, but values are {unit}; give coarser ones",

@@ -241,11 +241,9 @@ class BooleanColumn(Column):
 
     def text_of(self, value: object) -> str:
         """How a file holds a value."""
-        return (
-            self.written[bool(value)]
-            if isinstance(value, bool | np.bool_)
-            else super().text_of(value)
-        )
+        if isinstance(value, bool | np.bool_):
+            return self.written[bool(value)]
+        return super().text_of(value)
 
     @property
     def reading(self) -> Reading:

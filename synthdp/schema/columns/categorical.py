@@ -401,11 +401,10 @@ class CategoricalColumn(Column):
         """How the column is read, with one example."""
         level = self.levels[0]
         text = str(level) if self.type == "string" else self.notation.written(str(level))
-        what = (
-            f"{len(self.levels)} levels, as they are spelt"
-            if self.type == "string"
-            else "numbers that are listed"
-        )
+        if self.type == "string":
+            what = f"{len(self.levels)} levels, as they are spelt"
+        else:
+            what = "numbers that are listed"
         rest = "others cannot be read" if self.other is None else f"others become {self.other!r}"
         return Reading(what=what, fits=text, written=text, note=rest)
 

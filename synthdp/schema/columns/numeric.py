@@ -405,11 +405,10 @@ class NumberColumn(NumericColumn):
     def _default_decimals(self) -> int:
         widths = (right - left for left, right in pairwise(self._edges) if left < right)
         narrowest = min(widths, default=0)
-        wanted = (
-            math.ceil(math.log10(POINTS_PER_BIN / narrowest))
-            if narrowest > 0
-            else self.most_decimals
-        )
+        if narrowest > 0:
+            wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest))
+        else:
+            wanted = self.most_decimals
         # Round numbers must lie on the grid, or heaping could not draw them.
         needed = 0 if self.heaping is None else self.heaping.decimals
         return min(max(wanted, needed), self.most_decimals)
@@ -470,11 +469,10 @@ class NumberColumn(NumericColumn):
         fits, written = map(self.notation.written, (repr(usual), f"{usual:.{decimals}f}"))
         mark = self.notation.decimal_char
         group = self.notation.group_char
-        marks = (
-            f"{group!r} between thousands is not written"
-            if group
-            else "thousands are marked by groupChar only"
-        )
+        if group:
+            marks = f"{group!r} between thousands is not written"
+        else:
+            marks = "thousands are marked by groupChar only"
         unread = "zeros in front, as in 007, are not read; inf counts as missing"
         note = f"decimals begin with {mark!r} (decimalChar), {marks}; {unread}"
         if not decimals:

@@ -140,11 +140,9 @@ def _foreign(is_missing: NDArray[np.bool_]) -> NDArray[np.object_]:
 
 def objects_of(values: Values) -> NDArray[np.object_]:
     """Values as objects of Python, dates as ``datetime64``: numpy would make integers of dates."""
-    return (
-        values
-        if values.dtype == object
-        else _objects(values if values.dtype.kind == "M" else values.tolist())
-    )
+    if values.dtype == object:
+        return values
+    return _objects(values if values.dtype.kind == "M" else values.tolist())
 
 
 def floats_of(values: Values) -> NDArray[np.float64]:
@@ -338,11 +336,9 @@ def _nothing(value: object, missing_texts: Collection[str]) -> float:
     if is_missing(value) or is_blank(value):
         return math.nan
     texts = [text.strip() for text in texts_of(value)]
-    return (
-        math.nan
-        if any(text in missing_texts or text.casefold() in _NAN for text in texts)
-        else UNREAD_NAN
-    )
+    if any(text in missing_texts or text.casefold() in _NAN for text in texts):
+        return math.nan
+    return UNREAD_NAN
 
 
 _NAN = frozenset({"nan", "-nan", "nat"})

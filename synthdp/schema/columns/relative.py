@@ -63,11 +63,9 @@ class RelativeColumn:
         if self.is_ratio:
             return f"times {self.other.name!r}"
         resolution = self.axis.resolution
-        return (
-            f"{resolution}s after {self.other.name!r}"
-            if resolution
-            else f"more than {self.other.name!r}"
-        )
+        if resolution:
+            return f"{resolution}s after {self.other.name!r}"
+        return f"more than {self.other.name!r}"
 
     def distances(self, own: pd.Series, other: pd.Series) -> pd.Series:
         """How far the values of a column are from the other's, row by row.

@@ -83,11 +83,10 @@ class FakeColumn(GeneratedColumn):
 
     def values(self, table: pd.DataFrame, seed: int) -> list[str] | NDArray[np.int64]:
         """One fake a row."""
-        texts = (
-            self._of_people(len(table), seed)
-            if self.fake in _OF_PEOPLE
-            else self._of_faker(len(table), seed)
-        )
+        if self.fake in _OF_PEOPLE:
+            texts = self._of_people(len(table), seed)
+        else:
+            texts = self._of_faker(len(table), seed)
         made: list[str] = texts.tolist()
         return made
 

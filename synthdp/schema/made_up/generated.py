@@ -58,11 +58,10 @@ class Generated:
         for column in self.columns:
             for other in column.within:
                 if other not in modelled:
-                    what = (
-                        "which is generated itself"
-                        if other in self.names
-                        else "which is no column of the output"
-                    )
+                    if other in self.names:
+                        what = "which is generated itself"
+                    else:
+                        what = "which is no column of the output"
                     refuse(
                         column.name,
                         f"synthdp.per names {other!r}, {what}; name columns that have a domain",

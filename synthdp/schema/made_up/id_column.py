@@ -169,11 +169,9 @@ class IdColumn(GeneratedColumn):
         wanted, offered = (_numbered(groups[rows]) for rows in (in_need, spare))
         positions = np.arange(len(table))
         positions[in_need] = spare[offered.get_indexer(wanted)]
-        return (
-            made[positions]
-            if isinstance(made, np.ndarray)
-            else [made[position] for position in positions]
-        )
+        if isinstance(made, np.ndarray):
+            return made[positions]
+        return [made[position] for position in positions]
 
     def _written(self, numbers: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
         if self.pattern is None:

@@ -58,11 +58,10 @@ def check_names(
                 "one has no name, often because an index was written (in pandas leave it out: index=False)"
             )
         if unknown:
-            ignored = (
-                'kind "ignore", or synthdp.ignore in a schema'
-                if of is None
-                else "synthdp.ignore in the schema"
-            )
+            if of is None:
+                ignored = 'kind "ignore", or synthdp.ignore in a schema'
+            else:
+                ignored = "synthdp.ignore in the schema"
             way_out += f", or leave columns of the table out: {ignored}"
         raise SchemaError(f"{what}: it does not fit the {public}: {'; '.join(problems)}; {way_out}")
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.fit_problems import mixture_of
 from helpers.homes import home
 from helpers.seldom import examples
 from hypothesis import given as for_all
@@ -38,14 +39,7 @@ def mixture(seed, *, zeros=0.0, constraints=(), n_components=7):
         block[0, block.sum(axis=0) == 0] = 1.0
     levels = np.concatenate([block / block.sum(axis=0) for block in blocks])
     weights = rng.dirichlet(np.ones(n_components))
-    return MixtureModel(
-        domain=DOMAIN,
-        levels=levels,
-        weights=weights,
-        total=1.0,
-        status=STATUS,
-        constraints=constraints,
-    )
+    return mixture_of(DOMAIN, levels, weights, constraints=constraints)
 
 
 def written_out(model):

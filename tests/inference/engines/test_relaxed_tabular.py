@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers.fit_problems import DOMAIN
+from helpers.fit_problems import DOMAIN, mixture_of
 from helpers.homes import home
 from helpers.quick_engines import each_of
 from helpers.seldom import examples
@@ -408,14 +408,7 @@ def test_problems_that_are_too_large_are_refused_with_number_and_way_out(engine)
 
 def a_model(seed=0, *, constraints=(), n_components=6):
     levels, weights = random_components(np.random.default_rng(seed), DOMAIN, n_components)
-    return MixtureModel(
-        domain=DOMAIN,
-        levels=levels,
-        weights=weights,
-        total=500.0,
-        status=STATUS,
-        constraints=constraints,
-    )
+    return mixture_of(DOMAIN, levels, weights, total=500.0, constraints=constraints)
 
 
 def test_marginals_of_any_size_in_any_order():
