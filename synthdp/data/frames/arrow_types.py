@@ -43,13 +43,14 @@ def _dictionary(values: pd.Series, kind: Any) -> Any:
     """Texts of levels as a dictionary, with indices of its type if there are not too many levels."""
     import pyarrow as pa
 
-    encoded = pa.array(
-        values.astype(object), type=pa.large_string(), from_pandas=True
-    ).dictionary_encode()
-    is_text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+    texts = pa.array(values.astype(object), type=pa.large_string(), from_pandas=True)
+    encoded = texts.dictionary_encode()
+    levels = encoded.dictionary
     indices = encoded.indices
     # Learnt levels may be more than the indices of the dtype can number.
-    if len(encoded.dictionary) <= np.iinfo(kind.index_type.to_pandas_dtype()).max:
+    most = np.iinfo(kind.index_type.to_pandas_dtype()).max
+    if len(levels) <= most:
         indices = indices.cast(kind.index_type)
-    levels = encoded.dictionary.cast(kind.value_type if is_text else pa.string())
-    return pa.DictionaryArray.from_arrays(indices, levels, ordered=False)
+    is_text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+    text_type = kind.value_type if is_text else pa.string()
+    return pa.DictionaryArray.from_arrays(indices, levels.cast(text_type), ordered=False)

@@ -99,20 +99,20 @@ def _checked(column: Column, condition: Any) -> None:
         raise SchemaError(
             f"column {column.name!r}: a condition is neither a list of levels nor a range"
         )
-    if (axis := column.axis) is not None:
-        if isinstance(condition, Mapping):
-            limits = range_of(column, condition)
-            read = axis.read_numbers(pd.Series(limits, dtype=object))
-            # A limit that cannot be read would be no limit, and the query silently another one.
-            if any(
-                np.isnan(number) and limit is not None
-                for number, limit in zip(read, limits, strict=True)
-            ):
-                raise SchemaError(
-                    f"column {column.name!r}: a limit of {dict(condition)!r} is no value of it"
-                )
-    else:
+    axis = column.axis
+    if axis is None:
         level_codes(column, listed_levels(column, condition))
+        return
+    if not isinstance(condition, Mapping):
+        return
+    limits = range_of(column, condition)
+    read = axis.read_numbers(pd.Series(limits, dtype=object))
+    for number, limit in zip(read, limits, strict=True):
+        # A limit that cannot be read would be no limit, and the query silently another one.
+        if np.isnan(number) and limit is not None:
+            raise SchemaError(
+                f"column {column.name!r}: a limit of {dict(condition)!r} is no value of it"
+            )
 
 
 def answered(queries: Sequence[Query], real: ReadTable, synthetic: ReadTable) -> pd.DataFrame:
@@ -129,24 +129,29 @@ def answered(queries: Sequence[Query], real: ReadTable, synthetic: ReadTable) ->
 
 def _answer(query: Query, real: ReadTable, synthetic: ReadTable) -> dict[str, object]:
     # Each table has its own rows that meet the conditions; only shares of them are compared.
-    here, there = (_meeting(query, table) for table in (real, synthetic))
-    parts = real.take(here), synthetic.take(there)
-    shares = parts[0].size / real.size, parts[1].size / synthetic.size
-    answer: dict[str, object] = {"query": query.text, "real": shares[0], "synthetic": shares[1]}
+    places = _meeting(query, real)
+    here = real.take(places)
+    there = synthetic.take(_meeting(query, synthetic))
+    share = here.size / real.size
+    other_share = there.size / synthetic.size
+    answer: dict[str, object] = {"query": query.text, "real": share, "synthetic": other_share}
     if not query.columns:
         # A share is a marginal of two cells: those that meet the conditions, and the others.
-        counts = np.array([parts[0].size, real.size - parts[0].size])
-        sampling = SamplingError.for_sizes(real.size, synthetic.size).of_marginal(counts)
-        return answer | {"kind": "share", "error": abs(shares[1] - shares[0]), "sampling": sampling}
-    # Where no real row meets the conditions there is nothing to be near to.
-    answer |= {"kind": "marginal", "error": float("nan"), "sampling": float("nan")}
-    if len(here):
-        counts, others = (part.counts(query.columns) for part in parts)
-        # The reference is what as many rows as should meet the conditions would have, not as many
-        # as do.
-        n_drawn = shares[0] * synthetic.size
-        answer["error"] = total_variation(counts, others)
-        answer["sampling"] = SamplingError.for_sizes(parts[0].size, n_drawn).of_marginal(counts)
+        counts = np.array([here.size, real.size - here.size])
+        answer["kind"] = "share"
+        answer["error"] = abs(other_share - share)
+        answer["sampling"] = SamplingError.for_sizes(real.size, synthetic.size).of_marginal(counts)
+        return answer
+    answer["kind"] = "marginal"
+    if len(places) == 0:
+        # Where no real row meets the conditions there is nothing to be near to.
+        return answer | {"error": float("nan"), "sampling": float("nan")}
+    counts = here.counts(query.columns)
+    # The reference is what as many rows as should meet the conditions would have, not as many as
+    # do.
+    n_drawn = share * synthetic.size
+    answer["error"] = total_variation(counts, there.counts(query.columns))
+    answer["sampling"] = SamplingError.for_sizes(here.size, n_drawn).of_marginal(counts)
     return answer
 
 
@@ -165,8 +170,12 @@ def _meets(table: ReadTable, column: Column, condition: Any) -> NDArray[np.bool_
     numbers = table.numbers[column.name]
     if isinstance(condition, Mapping):
         low, high = axis.read_numbers(pd.Series(range_of(column, condition), dtype=object))
-        above = np.greater_equal(numbers, low) if not np.isnan(low) else ~np.isnan(numbers)
-        return above & (np.less_equal(numbers, high) if not np.isnan(high) else ~np.isnan(numbers))
+        met: NDArray[np.bool_] = ~np.isnan(numbers)
+        if not np.isnan(low):
+            met &= numbers >= low
+        if not np.isnan(high):
+            met &= numbers <= high
+        return met
     levels = listed_levels(column, condition)
     wanted = axis.read_numbers(pd.Series(levels, dtype=object))
     missing = np.isnan(numbers) & any(map(is_missing, levels))
