@@ -48,10 +48,14 @@ class Subject:
     shares: dict[str, float | None] = field(default_factory=dict)
     """The names that they quote, each with the percents of records that are said of it."""
 
-    @property
-    def fields(self) -> Sequence[str]:
-        """Which answers about a column may mend it."""
-        return FIELDS.get(self.code, ("",))
+    def fields(self, kind: str) -> Sequence[str]:
+        """Which answers about a column of this kind may mend it.
+
+        Whole numbers may be codes, of which no bounds are found; those with decimals are amounts.
+        """
+        fields = FIELDS.get(self.code, ("",))
+        is_amount = self.code == "C07" and kind == "number"
+        return [each for each in fields if each != "kind"] if is_amount else fields
 
 
 def subjects(cautions: Iterable[str]) -> list[Subject]:
@@ -60,7 +64,7 @@ def subjects(cautions: Iterable[str]) -> list[Subject]:
 
     >>> beyond = "column '{}': its bounds are uncertain: about {} % of its records may lie beyond"
     >>> [found] = subjects([beyond.format("age", 3), beyond.format("income", 40)])
-    >>> found.code, found.shares, found.fields
+    >>> found.code, found.shares, found.fields("integer")
     ('C07', {'age': 3.0, 'income': 40.0}, ('minimum', 'kind'))
     """
     found = dict[str, Subject]()

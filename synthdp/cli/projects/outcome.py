@@ -1,12 +1,13 @@
 """What a run that is done says: its guarantee, its cautions, and what in its table to distrust."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from synthdp.cli.projects.columns import columns_named
+from synthdp.cli.projects.columns import columns_named, placed
 from synthdp.cli.projects.contents import Contents
-from synthdp.cli.projects.mending import MENDED_IN, doubts, subjects
+from synthdp.cli.projects.declared import kinds_of
+from synthdp.cli.projects.mending import MENDED_IN, Subject, doubts, subjects
 from synthdp.cli.projects.project import OpenProject
 from synthdp.cli.projects.runs import (
     dialect_of_run,
@@ -17,6 +18,7 @@ from synthdp.cli.projects.runs import (
 )
 from synthdp.cli.shared.jobs import DONE
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of
+from synthdp.schema.questions import answers_of_kind
 
 LOOSE = 0.05
 """The share of rows in a wrong place of two columns from which on rows are not to be trusted."""
@@ -27,7 +29,7 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
 
     ``result`` as the command says it; ``pair``, the epsilon and delta of its guarantee;
     ``recognised``, the share of persons who may be; ``cautions``, each with its columns (see
-    `columns_named`) and the step that mends it; ``doubted`` columns, and the codes of ``doubts``
+    `_mended`) and the step that mends it; ``doubted`` columns, and the codes of ``doubts``
     about all of them; whether what stands together in a row ``is_loose``, and if so, which
     two columns go together ``worst``, by a figure that noise does not hide.
     """
@@ -43,14 +45,20 @@ def outcome(opened: OpenProject) -> dict[str, Any]:
         "pair": [*map(float, numbers)],
         "recognised": protection_of(result).true_positives(FALSE_POSITIVES) if is_private else 0,
         "cautions": [
-            (each, columns_named(opened, each.shares), MENDED_IN.get(each.code))
-            for each in subjects(cautions)
+            (each, _mended(opened, each), MENDED_IN.get(each.code)) for each in subjects(cautions)
         ],
         "doubted": columns_named(opened, names),
         "doubts": codes,
         "is_loose": _is_loose(quality.get("pairs")),
         "worst": _worst(opened, quality) if _is_loose(quality.get("pairs")) else {},
     }
+
+
+def _mended(opened: OpenProject, said: Subject) -> list[tuple[str, str, str, Sequence[str]]]:
+    """The columns of a caution (see `columns_named`), and which answers about each may mend it."""
+    kinds = {at: answers_of_kind(kind)["kind"] for at, *_, kind in placed(kinds_of(opened))}
+    named = columns_named(opened, said.shares)
+    return [(name, as_said, at, said.fields(kinds[at])) for name, as_said, at in named]
 
 
 def first_rows_said(opened: OpenProject, words: Callable[..., str]) -> dict[str, list[list[str]]]:
