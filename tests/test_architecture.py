@@ -41,6 +41,15 @@ room for a feature; the house allows for 12,000, 20,000 and 26,000. Opening up w
 raise them, within that.
 """
 
+PLACES = {
+    "_code_of": "schema/columns/categorical.py",
+    "codes_of_numbers": "schema/columns/binned.py",
+    "Queryable._noisy": "privacy/queryable.py",
+    "BatchPlan.split": "mechanisms/auto/batch_plan.py",
+    "draw_attribute": "inference/models/row_network.py",
+}
+"""What the page about the house leads to."""
+
 STANDARD = sys.stdlib_module_names
 THIRD_PARTY = {
     "synthdp": set(),
@@ -347,13 +356,18 @@ def test_the_page_about_the_house_tells_the_truth():
     rows = [
         line.split("|")[2]
         for line in text.splitlines()
-        if line.startswith("| ") and "/" in line.split("|")[2]
+        if re.match(r"\| \d", line) and "/" in line.split("|")[2]
     ]
     floors = [
         {name.split("/")[-1] for name in re.findall(r"`((?:synthdp/)?\w+)/?`", row)} for row in rows
     ]
     assert [floor for floor in floors if floor] == [set(floor) for floor in reversed(FLOORS)]
     assert "`ROOMS` in `tests/helpers/house.py`" in text
+    for name, file in PLACES.items():
+        assert name in text
+        assert file.split("/")[-1] in text
+        folder = ROOT if file.startswith("mechanisms") else ROOT / "synthdp"
+        assert f"def {name.split('.')[-1]}(" in (folder / file).read_text(encoding="utf-8")
     for limit in LINES.values():
         assert re.search(rf"\b{limit}\b", text)
 
