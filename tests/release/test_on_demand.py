@@ -49,7 +49,7 @@ def test_every_name_says_what_it_is_for():
         if isinstance(node, ast.AnnAssign) and isinstance(after, ast.Expr)
     }
     assert described.keys() == NAMED.keys()
-    assert all(text.endswith(".") for text in described.values())
+    assert all(text.rstrip().endswith(".") for text in described.values())
 
 
 def test_a_simple_release_is_made_and_drawn_without_them():
