@@ -103,7 +103,6 @@ from synthdp.inference.rows.wanted_tables import strong_pairs as strong_pairs
 from synthdp.inference.rows.wanted_tables import trends_of as trends_of
 from synthdp.inference.shrinkage import deviation as deviation
 from synthdp.inference.shrinkage import expected_shares as expected_shares
-from synthdp.inference.shrinkage import factors_by_size as factors_by_size
 from synthdp.inference.shrinkage import on_simplex as on_simplex
 from synthdp.inference.shrinkage import one_way_shares as one_way_shares
 from synthdp.inference.shrinkage import posterior as posterior

@@ -28,16 +28,6 @@ _CAUTION = 2.0
 """In standard errors. Too wide a prior gives up some of the gain; too narrow a one overrules the
 measurements.
 """
-_SIZES = (1.0, 4.0, 16.0)
-"""Standard deviations of its noise that a cell's prior reaches where it is of the next size."""
-_FEWEST, _AS_MANY = 16, 16
-"""Cells of one size that say how far these are from their priors, at least, and those that the
-whole table's factor counts as beside them.
-"""
-_RAISED_BY = 0.3
-"""Standard errors that this is raised by: with one the gain is a fifth smaller."""
-_STANDS_OUT = 4.0
-"""Standard deviations of noise by which a cell stands out where none would be expected."""
 _PRIOR_LOSS = 0.01
 """Most that a region nobody measured may add to the loss, beside a half that each measured cell's
 noise adds.
@@ -231,55 +221,7 @@ def deviation(counts: Array, variance: Array, prior: Array) -> Deviation:
     return Deviation(max(float(np.square(own).sum()) - expected, 0.0) / room, error / room, freedom)
 
 
-def factors_by_size(counts: Array, variance: Array, prior: Array, factor: float) -> Array:
-    """Of each cell what the variance of its true count is, over its prior, where cells with small
-    priors are closer to these than the whole table is.
-
-    Cells with large priors decide a table's factor. Where next to nothing is expected there mostly
-    is nothing, and a factor of that size would take a part of the noise for records. So cells are
-    told apart by how large their priors are, and each size has a factor of its own, the table's at
-    most. A cell that stands out among the smallest is taken for what was measured.
-
-    With that errors of two and three columns of seven tables (epsilon .1 to 10; Adult, Titanic,
-    NLTCS and others) are 0 to 3 % smaller, and none is larger by more than noise between runs.
-
-    Parameters
-    ----------
-    counts, variance
-        Noisy counts and the variance of the noise.
-    prior
-        Expected counts; 0 marks impossible cells.
-    factor
-        That of the whole table; see `deviation`.
-    """
-    stddev = np.sqrt(variance)
-    sizes = np.searchsorted(_SIZES, prior / stddev, side="right")
-    apart = counts - prior
-    is_apart = (sizes == 0) & (prior > 0) & (apart > _STANDS_OUT * stddev)
-    factors = np.full(prior.shape, factor)
-    counted = (prior > 0) & ~is_apart
-    waiting = np.zeros(prior.shape, dtype=np.bool_)
-    for size in range(len(_SIZES)):
-        waiting |= counted & (sizes == size)
-        n_cells = np.count_nonzero(waiting)
-        if n_cells < _FEWEST:  # they go with the next ones
-            continue
-        noise = variance[waiting]
-        exceeding = float(np.square(apart[waiting]).sum() - noise.sum())
-        error = float(np.sqrt(2.0 * np.square(noise).sum()))
-        own = (max(exceeding, 0.0) + _RAISED_BY * error) / float(prior[waiting].sum())
-        pooled = (n_cells * own + _AS_MANY * factor) / (n_cells + _AS_MANY)
-        factors[waiting] = min(pooled, factor)
-        waiting[...] = False
-    # As if its own deviation, beyond the noise, were how far such cells are from their priors.
-    beyond = np.square(apart[is_apart]) - variance[is_apart]
-    factors[is_apart] = np.maximum(factor, beyond / prior[is_apart])
-    return factors
-
-
-def posterior(
-    counts: Array, variance: Array, prior: Array, factor: float | Array
-) -> tuple[Array, Array]:
+def posterior(counts: Array, variance: Array, prior: Array, factor: float) -> tuple[Array, Array]:
     """Posterior mean and variance of true counts that deviate from a prior with variance ``factor *
     prior``.
 
@@ -290,7 +232,7 @@ def posterior(
     prior
         Expected counts; 0 marks impossible cells, whose posterior is 0 and certain.
     factor
-        At least 0, for all cells or for each; see `deviation` and `factors_by_size`.
+        At least 0; see `deviation`.
     """
     possible = prior > 0
     noise = np.where(possible, variance, 0.0)

@@ -15,7 +15,6 @@ from synthdp.inference import (
     LocalConsistencyEngine,
     deviation,
     expected_shares,
-    factors_by_size,
     on_simplex,
     one_way_shares,
     posterior,
@@ -153,67 +152,6 @@ def test_the_posterior_is_that_of_a_gaussian_prior():
     drawn, left = posterior(counts, variance, prior, 0.0)
     np.testing.assert_allclose(drawn[possible], prior[possible], atol=0.011)
     assert (left[possible] > 0).all()
-
-
-def line_and_nothing(rng, *, stddev=20.0):
-    """A table whose records lie along its diagonal and hardly elsewhere, what is expected of it, and
-    noisy counts: near the line what is expected is off by a third, elsewhere it is right.
-    """
-    prior = np.full((30, 30), 0.5) + np.diag(np.full(30, 900.0))
-    truth = rng.poisson(0.5, (30, 30)) + np.diag(rng.choice([600.0, 1200.0], 30))
-    return prior, truth, truth + rng.normal(0.0, stddev, truth.shape), np.full((30, 30), stddev**2)
-
-
-def test_cells_of_which_little_is_expected_keep_no_noise_for_the_sake_of_large_ones():
-    rng = np.random.default_rng(5)
-    off_line = ~np.eye(30, dtype=bool)
-    for _ in range(20):
-        prior, truth, counts, variance = line_and_nothing(rng)
-        factor = deviation(counts, variance, prior).cautious(1.0)
-        factors = factors_by_size(counts, variance, prior, factor)
-        assert (factors[~off_line] == factor).all()
-        assert factors[off_line].max() <= factor
-        alike, apart = (posterior(counts, variance, prior, each)[0] for each in (factor, factors))
-        off = [np.abs(each - truth)[off_line].sum() for each in (alike, apart)]
-        assert off[1] < 0.75 * off[0]
-        np.testing.assert_array_equal(alike[~off_line], apart[~off_line])
-
-
-def test_a_cell_that_stands_out_where_nothing_was_expected_is_kept():
-    rng = np.random.default_rng(6)
-    prior, _, counts, variance = line_and_nothing(rng)
-    counts[3, 20] = 400.0  # twenty standard deviations
-    factor = deviation(counts, variance, prior).cautious(1.0)
-    mean, _ = posterior(counts, variance, prior, factors_by_size(counts, variance, prior, factor))
-    assert mean[3, 20] == pytest.approx(400.0, rel=0.01)
-    assert posterior(counts, variance, prior, factor)[0][3, 20] < 375.0
-
-
-def test_few_cells_and_impossible_ones_say_nothing_of_their_size():
-    prior = np.full((3, 5), 2.0)
-    variance = np.full((3, 5), 100.0)
-    counts = np.random.default_rng(7).normal(2.0, 10.0, (3, 5))
-    np.testing.assert_array_equal(factors_by_size(counts, variance, prior, 3.0), 3.0)
-    prior = np.full((8, 8), 2.0)
-    prior[:4] = 0.0
-    factors = factors_by_size(np.full((8, 8), 2.0), np.full((8, 8), 10.0), prior, 3.0)
-    assert (factors[4:] < 3.0).all()
-    assert (factors[:4] == 3.0).all()
-
-
-def test_cells_that_are_as_far_from_their_priors_as_the_table_lose_nothing():
-    """True counts of variance in proportion to the prior, as the table's factor has it."""
-    rng = np.random.default_rng(8)
-    off = np.zeros(2)
-    for _ in range(200):
-        prior = np.exp(rng.normal(3.0, 1.5, (12, 12)))
-        truth = prior + rng.normal(size=prior.shape) * np.sqrt(5.0 * prior)
-        variance = np.full(prior.shape, 400.0)
-        counts = truth + rng.normal(0.0, 20.0, prior.shape)
-        factors = factors_by_size(counts, variance, prior, 5.0)
-        for way, each in enumerate((5.0, factors)):
-            off[way] += np.square(posterior(counts, variance, prior, each)[0] - truth).sum()
-    assert off[0] <= off[1] < 1.02 * off[0]
 
 
 @given(arrays(np.float64, st.integers(1, 8), elements=st.floats(-5, 5)))

@@ -39,7 +39,6 @@ from synthdp.inference.shrinkage import (
     Deviation,
     deviation,
     expected_shares,
-    factors_by_size,
     one_way_shares,
     posterior,
     raked,
@@ -335,14 +334,9 @@ class _Layers:
                 # What no smaller table knows has this share of a cell's noise, and the rest is
                 # settled.
                 variance = variance * prod(1.0 - 1.0 / size for size in counts.shape if size > 1)  # noqa: PLW2901
-                factor = _factor(scales[clique], pooled)
-                # Many small cells together say which way two numbers go: these keep the table's.
-                by_size = (
-                    factor
-                    if self._domain.ordered.issuperset(clique)
-                    else factors_by_size(counts, variance, merged[clique], factor)
+                counts, variance = posterior(  # noqa: PLW2901
+                    counts, variance, merged[clique], _factor(scales[clique], pooled)
                 )
-                counts, variance = posterior(counts, variance, merged[clique], by_size)  # noqa: PLW2901
             # A pair's prior without constraints is a product: what scales groups leaves the shares
             # inside of them.
             # Then shares inside of groups need no scaling to smaller tables, which would take most
