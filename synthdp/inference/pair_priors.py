@@ -34,6 +34,12 @@ _SEVERAL = 12.0
 """By how much further several correlations must make it fall than one: without it houses at epsilon
 .3 are .3 % further off.
 """
+_MANY_CELLS = 1 << 15
+"""Cells of a table of which all correlations are tried, half of those, and of larger ones a fourth:
+what lies between neighbours is a mixture of them, and each takes 16 bytes a cell.
+"""
+_MIN_SQUARE = 1e-12
+"""Of the largest square length: differences between neighbours that are smaller are rounding."""
 _SUM_WEIGHT = 100.0
 """Of the parts' sum beside what was measured: they are parts of all records."""
 
@@ -70,12 +76,18 @@ def gaussian_prior(
     if abs(evidence) < _STANDING_OUT:
         return independent
 
-    changes = np.zeros((*independent.shape, len(CORRELATIONS)))
-    signed = np.sign(evidence) * CORRELATIONS
-    lines = np.stack([cut_gaussians(*ways, each) for each in signed], axis=-1)
-    changes[inner] = block.sum() * lines - block[..., None]
+    correlations = np.sign(evidence) * _tried(independent.size)
+    changes = np.zeros((*independent.shape, correlations.size))
+    for number, correlation in enumerate(correlations.tolist()):
+        changes[..., number][inner] = block.sum() * cut_gaussians(*ways, correlation) - block
     parts, gain = fit.parts(changes)
     return independent + changes @ parts if gain > _CLEAR else independent
+
+
+def _tried(n_cells: int) -> Array:
+    """The correlations that are tried of a table of so many cells, each of which takes memory."""
+    step = next((step for step in (1, 2) if n_cells * step <= _MANY_CELLS), 4)
+    return CORRELATIONS[::step]
 
 
 class _Fit:
@@ -100,25 +112,30 @@ class _Fit:
         from scipy.optimize import nnls  # a tenth of a second, for those who have such attributes
 
         n_changes = changes.shape[-1]
-        rows, aims = [], []
+        products = np.zeros((n_changes, n_changes))
+        said = np.zeros(n_changes)
         for each, apart in zip(self._estimates, self._apart, strict=True):
             noise = np.sqrt(each.variance)
-            merged = each.coarsening.apply(self._pair, changes)
-            rows.append((merged / noise[..., None]).reshape(-1, n_changes))
-            aims.append((apart / noise).ravel())
-        matrix, aim = np.concatenate(rows), np.concatenate(aims)
+            merged = each.coarsening.apply(self._pair, changes) / noise[..., None]
+            merged = merged.reshape(-1, n_changes)
+            products += merged.T @ merged
+            said += merged.T @ (apart / noise).ravel()
+        # Of as many rows as changes, at the same distances from each other as the tables.
+        squares, directions = np.linalg.eigh(products)
+        lengths = np.sqrt(np.maximum(squares, _MIN_SQUARE * max(float(squares[-1]), 1e-12)))
+        rows = lengths[:, None] * directions.T
+        aim = directions.T @ said / lengths
         # Those that stray are one part more, which changes nothing, and all together are everybody.
-        everybody = _SUM_WEIGHT * float(np.linalg.norm(matrix))
-        with_straying = np.pad(matrix, ((0, 1), (0, 1)))
-        with_straying[-1] = everybody
+        everybody = _SUM_WEIGHT * float(lengths[-1])
+        rows = np.pad(rows, ((0, 1), (0, 1)))
+        rows[-1] = everybody
         try:
-            parts = nnls(with_straying, np.append(aim, everybody))[0][:-1]
+            parts = nnls(rows, np.append(aim, everybody))[0][:-1]
         except RuntimeError:  # rounding can keep it from ending: then one correlation has to do
             parts = np.zeros(n_changes)
         parts *= min((1.0 - _LEAST_STRAYING) / max(float(parts.sum()), 1e-12), 1.0)
-        left = aim - matrix @ parts
-        gain = float(aim @ aim - left @ left)
-        said, room = matrix.T @ aim, np.square(matrix).sum(axis=0)
+        gain = float(2.0 * parts @ said - parts @ products @ parts)
+        room = np.diag(products)
         alone = np.clip(said / np.maximum(room, 1e-12), 0.0, 1.0 - _LEAST_STRAYING)
         gains = 2.0 * alone * said - alone**2 * room
         best = int(np.argmax(gains))

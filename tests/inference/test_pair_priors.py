@@ -1,5 +1,7 @@
 """Pairs of attributes with an order: expected along a line where measurements say so."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
@@ -124,6 +126,19 @@ def test_a_fit_goes_on_where_several_cannot_be_found(monkeypatch):
     expected, independent = prior(truth(0.9), 20.0)
     apart = [np.abs(each - truth(0.9)).sum() for each in (expected, independent)]
     assert apart[0] < 0.3 * apart[1]
+
+
+def test_a_large_table_is_looked_at_in_little_memory():
+    """As many bytes a cell as the engine says a fit needs, twice."""
+    domain = Domain(PAIR, (300, 300), ordered=frozenset(PAIR))
+    table = truth(0.9, domain=domain)
+    prior(table, 1.0, domain)  # scipy's modules are loaded
+    tracemalloc.start()
+    expected, independent = prior(table, 1.0, domain)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 250 * table.size
+    assert np.abs(expected - table).sum() < 0.1 * np.abs(independent - table).sum()
 
 
 def test_independent_attributes_stay_so():
