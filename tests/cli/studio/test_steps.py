@@ -57,9 +57,10 @@ def client(place):
     return studio_client(place)[0]
 
 
-def chosen(client):
-    posted(client, "/table", action="choose", table="Export 1.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
+def chosen(client, table="Export 1.csv", *, delimiter=";", mark=","):
+    """A table is chosen, and how it is written said."""
+    posted(client, "/table", action="choose", table=table)
+    given = {"delimiter": delimiter, "encoding": "utf-8", "mark": mark, "then": "go_on"}
     assert posted(client, "/table", action="dialect", **given).headers["location"] == "/columns"
 
 
@@ -344,9 +345,7 @@ def test_a_rule_between_two_dates_is_offered_as_a_distance_and_then_superfluous(
 
 def test_each_pair_of_neighbouring_dates_can_be_put_in_order_by_a_click(client, place):
     (place / "Fälle.csv").write_text("Tat;Ort;Meldung;Ende\n", "utf-8")
-    posted(client, "/table", action="choose", table="Fälle.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "Fälle.csv")
     kinds = {f"c0-{n}.kind": "date" for n in (0, 2, 3)} | {"c0-1.kind": "categorical"}
     posted(client, "/columns", action="go_on", **kinds)
 
@@ -377,9 +376,7 @@ def test_each_pair_of_neighbouring_dates_can_be_put_in_order_by_a_click(client, 
 def dated(client, place):
     """A table of two dates, with bounds, of which the later one can be measured from the other."""
     (place / "Fälle.csv").write_text("Schaden;Meldung\n", "utf-8")
-    posted(client, "/table", action="choose", table="Fälle.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "Fälle.csv")
     kinds = {f"c0-{n}.{name}": text for n in (0, 1) for name, text in DATES.items()}
     posted(client, "/columns", action="go_on", **kinds)
     return client
@@ -590,9 +587,7 @@ def test_persons_that_a_column_numbers_are_protected_unless_somebody_says_otherw
     """By the names alone; one row of each is used, which loses nothing where each has one."""
     (place / "k.csv").write_text("Fallnummer;Kundennummer;Ort\n1;1;A\n", "utf-8")
     client = studio_client(place)[0]
-    posted(client, "/table", action="choose", table="k.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "k.csv")
     kinds = {"c0-0.kind": "id", "c0-1.kind": "id", "c0-2.kind": "categorical"}
     posted(client, "/columns", action="go_on", **kinds)
     page = client.get("/people").text
@@ -659,9 +654,7 @@ def test_codes_of_many_values_are_proposed_and_typed_as_postcodes(place):
     (place / "k.csv").write_text("PLZ;Zustellbezirk;Ort\n01067;1;A\n", "utf-8")
     client = studio_client(place)[0]
     client.get("/table?language=de")
-    posted(client, "/table", action="choose", table="k.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "k.csv")
     page = client.get("/columns").text
     kinds = {"c0-0.kind": form_with(page, "c0-0.kind")["c0-0.kind"], "c0-1.kind": "categorical"}
     assert kinds["c0-0.kind"] == "postcode"
@@ -685,9 +678,7 @@ def test_a_year_beside_an_age_is_put_in_order_by_a_click(place):
     """Without it, a third of the drivers had a licence as children."""
     (place / "k.csv").write_text("Alter Fahrer;Führerschein seit (Jahr)\n30;2013\n", "utf-8")
     client = studio_client(place)[0]
-    posted(client, "/table", action="choose", table="k.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "k.csv")
     kinds = {"c0-0.kind": "integer", "c0-1.kind": "year"}
     posted(client, "/columns", action="go_on", **kinds)
     sent = {"rows": "3000", "epsilon": "0,5"}
@@ -1090,9 +1081,7 @@ def test_names_of_columns_propose_kinds_that_hold_once_they_are_saved(place):
     (place / "Fälle.csv").write_text(f"{names}\n1;Anna;01.02.2025;5,5;ja;Siehe\n", "utf-8")
     client = studio_client(place)[0]
     client.get("/table?language=de")
-    posted(client, "/table", action="choose", table="Fälle.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "Fälle.csv")
     assert [*kinds_in(place).values()][1:] == [None] * 6  # a proposal is no declaration
     page = client.get("/columns").text
     assert "nach den Namen vorgeschlagen" in page
@@ -1123,9 +1112,7 @@ def test_a_question_is_proposed_with_the_words_that_answer_it(place):
     (place / "Fälle.csv").write_text("Gutachten nötig?;Ort\n", "utf-8")
     client = studio_client(place)[0]
     client.get("/table?language=de")
-    posted(client, "/table", action="choose", table="Fälle.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "Fälle.csv")
     form = form_with(client.get("/columns").text, "c0-0.kind")
     assert (form["c0-0.kind"], form["c0-0.words"]) == ("boolean", "ja/nein")
 
@@ -1133,9 +1120,7 @@ def test_a_question_is_proposed_with_the_words_that_answer_it(place):
 def test_every_column_of_an_export_gets_a_proposal(place):
     messy_export(place / "Klinik.csv", 3)
     client = studio_client(place)[0]
-    posted(client, "/table", action="choose", table="Klinik.csv")
-    given = {"delimiter": ";", "encoding": "utf-8", "mark": ",", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "Klinik.csv")
     form = form_with(client.get("/columns?language=de").text, "c0-0.kind")
     kinds = {form[f"c0-{place}.kind"]: place for place in range(18)}
     assert [*kinds] == ["id", "name", "categorical", "date", "number", "ignore"]
@@ -1775,9 +1760,7 @@ def test_rows_of_a_person_in_their_order(tmp_path):
     lines = "".join(f"{n % 300},{n // 300},{'ab'[n % 2]}\n" for n in range(900))
     (tmp_path / "visits.csv").write_text("person,visit,what\n" + lines)
     client, studio = studio_client(tmp_path)
-    posted(client, "/table", action="choose", table="visits.csv")
-    given = {"delimiter": ",", "encoding": "utf-8", "mark": ".", "then": "go_on"}
-    posted(client, "/table", action="dialect", **given)
+    chosen(client, "visits.csv", delimiter=",", mark=".")
     kinds = {
         "c0-0.kind": "ignore",
         "c0-1.kind": "integer",
