@@ -18,6 +18,7 @@ from synthdp.inference.model import Model
 from synthdp.linked.families.fitted_view import FittedView, Group
 from synthdp.linked.families.given_tables import GivenTable
 from synthdp.linked.families.quotas import Quotas
+from synthdp.linked.families.within_bins import order_within_bins
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
 from synthdp.release.drawing.completing import completed_table, decoded_rows
@@ -135,7 +136,12 @@ def drawn_children(
             # What these rows have used up narrows what the next ones may have.
             quotas.add(parent_rows[rows], drawing.codes, rows)
     frame = drawing.frame(view, draw.seed.spawn(1)[0])
-    return DrawnRows(frame, ancestors | drawing.codes, drawing.numbers, parent_rows, positions)
+    rng = np.random.default_rng(draw.seed.spawn(1)[0])
+    frame = order_within_bins(
+        frame, fitted, drawing.codes, parent_rows, positions, rng, text=draw.text
+    )
+    values = drawing.numbers | _numbers(view, frame, draw.checked)
+    return DrawnRows(frame, ancestors | drawing.codes, values, parent_rows, positions)
 
 
 @final

@@ -52,8 +52,13 @@ def rules_of(
 def _ordered(column: Column, name: str) -> Iterator[Mapping[str, Any]]:
     """Rules by which no row comes before the one that it stands behind."""
     if column.axis is not None:
-        yield {"check": f"`{OTHER}{name}` <= `{name}`"}
+        yield order_check(name)
         return
     levels = [label.item() if isinstance(label, np.generic) else label for label in column.labels]
     for place, level in enumerate(levels[:-1]):
         yield {"forbid": {name: [level], OTHER + name: levels[place + 1 :]}}
+
+
+def order_check(name: str) -> Mapping[str, Any]:
+    """The rule on the values of the column of order."""
+    return {"check": f"`{OTHER}{name}` <= `{name}`"}
