@@ -111,6 +111,9 @@ MAX_LOOKS, MAX_ZOOMS = 3, 2
 512 times finer.
 """
 
+NOTHING_BESIDE = 2.0
+"""Standard deviations up to which the cells that are not crowded may hold nothing together."""
+
 
 CLEARLY, WORTH_A_WORD = 4.0, 0.005
 """Standard deviations by which infinite numbers, or ones beyond the bounds, must stand out, and the
@@ -386,7 +389,16 @@ class _Asking:
             starts = histograms[-1].finer(
                 np.where(crowded, histograms[-1].counts, 0.0), len(crowded) + FINE_CELLS
             )
-            histograms.append(self._histogram(starts, ZOOM))
+            share = ZOOM
+            if _are_all(crowded, histograms[-1]):
+                # What was divided before was far wider than the records lie, such as 1024 to 2047
+                # where they are years: their bounds and shape are seen only now. Where single
+                # values are told apart, none is looked for afterwards.
+                parts = np.diff(starts)[crowded[histograms[-1].cells_of(starts[:-1])]]
+                share = self.left if parts.max() == 1 else max(self.left / 2, ZOOM)
+            histograms.append(self._histogram(starts, share))
+            if not self.left:
+                break
         return histograms
 
     def _histograms_apart(self, histogram: ColumnHistogram) -> list[ColumnHistogram]:
@@ -513,6 +525,13 @@ def _crowded(histogram: ColumnHistogram) -> NDArray[np.bool_]:
         significance(len(histogram.counts)) * histogram.stddev,
     )
     return (histogram.widths > 1) & (histogram.counts > least)
+
+
+def _are_all(crowded: NDArray[np.bool_], histogram: ColumnHistogram) -> bool:
+    """Whether some cells may hold all records, as far as noise tells."""
+    beside = histogram.counts[~crowded]
+    noise = histogram.stddev * sqrt(beside.size)
+    return bool(beside.sum() + histogram.below + histogram.above <= NOTHING_BESIDE * noise)
 
 
 def _between_bounds(

@@ -259,3 +259,20 @@ def test_each_cell_of_a_look_has_the_noise_of_one_answer(first, stop):
     look = ColumnHistogram.measured(Ones(), axis, starts, rho=Fraction(1))
     assert look.counts.tolist() == [1.0] * (len(starts) - 1)
     assert (look.below, look.above) == (float(first > 0), float(stop < len(axis.coarse_edges) - 1))
+
+
+def test_years_that_are_written_as_numbers_are_found_in_the_thousand_they_lie_in():
+    """Cells of 1024 to 2047 that are as many as records show are twenty years wide: what they hold is
+    looked into with what is left, and not with a twentieth of the budget.
+    """
+    column = OpenSchema.from_kinds({"x": "integer"}).columns[0]
+    axis = SearchGrid.from_column(column, decimals=0)
+    years = np.repeat(np.arange(1980, 1988), 75)
+    off = []
+    for seed in range(12):
+        source = Noisy(years, seed)
+        found = learn_density(source, axis, rho=Fraction(35, 10_000), seeks_values=True)
+        starts = found.density.starts
+        off.append(max(abs(int(starts[0]) - 1980), abs(int(starts[-1]) - 1988)))
+        assert source.spent <= Fraction(35, 10_000)
+    assert np.count_nonzero(np.array(off) <= 1) >= 9
