@@ -5,30 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.pets import package
 from helpers.stopped_runs import entries
 
 import synthdp
 
 N = 400
-
-
-def package(most=12):
-    level = {"type": "string", "constraints": {"enum": list("abc"), "required": True}}
-    link = {"fields": "home", "reference": {"resource": "homes", "fields": "id"}}
-    key, home = ({"name": name, "type": "integer"} for name in ("id", "home"))
-    return {
-        "resources": [
-            {
-                "name": "homes",
-                "schema": {"fields": [key, {"name": "kind", **level}], "primaryKey": "id"},
-            },
-            {
-                "name": "pets",
-                "schema": {"fields": [home, {"name": "sort", **level}], "foreignKeys": [link]},
-                "synthdp": {"max_children": most},
-            },
-        ]
-    }
 
 
 def tables(n_pets):
