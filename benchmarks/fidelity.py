@@ -51,7 +51,7 @@ from synthdp import synthesize
 from synthdp.core import SynthdpError
 from synthdp.data import CodedSource, encode
 from synthdp.privacy import Adjacency
-from synthdp.release import MECHANISMS, Release
+from synthdp.release import MECHANISMS, Release, RunSettings
 
 EPSILONS, DELTA, TRAINING_SHARE = (1.0, 10.0), 1e-9, 0.7
 WORKLOADS = ("default", "target")
@@ -221,14 +221,11 @@ class Split:
 def _one(split: Split, mechanism: str, target: str | None, epsilon: float, seed: int) -> Result:
     """Costs and figures of one run."""
     schema = split.table.schema
-    release = partial(
-        Release, schema=schema, epsilon=epsilon, delta=DELTA, adjacency=Adjacency.ADD_REMOVE
-    )
+    settings = partial(RunSettings, epsilon=epsilon, delta=DELTA, adjacency=Adjacency.ADD_REMOVE)
     try:
         start = time.process_time()
-        synthesis = release(mechanism=mechanism, target=target).of(
-            CodedSource(encode(split.training, schema))
-        )
+        release = Release(schema=schema, settings=settings(mechanism=mechanism, target=target))
+        synthesis = release.of(CodedSource(encode(split.training, schema)))
         costs = {"cpu s": time.process_time() - start, "peak MB": peak_mb()}
         synthetic = synthesis.sample(len(split.training), seed=seed)
     except (SynthdpError, MemoryError) as error:

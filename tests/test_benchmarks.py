@@ -184,6 +184,9 @@ def test_fidelity_is_what_real_rows_and_useless_ones_give(name, monkeypatch):
         )
     split = fidelity.Split(table, seed=0)
     assert split.figures(split.training) == {"Spearman": 0.0, "AUC": split.real["real AUC"]}
+    released = fidelity._one(split, "independent", table.target, 1000.0, 0)
+    assert released["note"] == ""
+    assert split.real.items() <= released.items()
     assert 0.7 < split.real["real AUC"] < 0.999
     assert 0.02 < split.real["real Spearman"] < 0.15
     constant = pd.concat([split.training.iloc[:1]] * 50, ignore_index=True)
