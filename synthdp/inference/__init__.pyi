@@ -5,6 +5,7 @@ from synthdp.inference.arrays import cell_counts as cell_counts
 from synthdp.inference.arrays import compact as compact
 from synthdp.inference.arrays import distinct_rows as distinct_rows
 from synthdp.inference.arrays import stable_order as stable_order
+from synthdp.inference.column_priors import column_counts as column_counts
 from synthdp.inference.compiled import Compiled as Compiled
 from synthdp.inference.engine import MAX_RATIO as MAX_RATIO
 from synthdp.inference.engine import Engine as Engine
@@ -53,6 +54,8 @@ from synthdp.inference.known.implied_rules import implied_rules as implied_rules
 from synthdp.inference.known.order import order_of as order_of
 from synthdp.inference.known.rounding import counts_of as counts_of
 from synthdp.inference.known.rounding import rounded as rounded
+from synthdp.inference.log_ratios import posterior_means as posterior_means
+from synthdp.inference.log_ratios import posterior_medians as posterior_medians
 from synthdp.inference.loss import MarginalLoss as MarginalLoss
 from synthdp.inference.model import FitStatus as FitStatus
 from synthdp.inference.model import Model as Model

@@ -63,7 +63,7 @@ def gaussian_prior(
     """
     if not estimates or not domain.ordered.issuperset(pair):
         return independent
-    inner = np.ix_(*(_in_order(domain, name) for name in pair))
+    inner = np.ix_(*(levels_in_order(domain, name) for name in pair))
     block = independent[inner]
     if min(block.shape) < 2:
         return independent
@@ -156,7 +156,7 @@ class _Fit:
         return max(sums, key=abs)
 
 
-def _in_order(domain: Domain, name: str) -> NDArray[np.int64]:
+def levels_in_order(domain: Domain, name: str) -> NDArray[np.int64]:
     """The levels of an attribute but for those that have no place among the others."""
     return np.setdiff1d(np.arange(domain[name]), domain.special.get(name, ()))
 

@@ -24,13 +24,15 @@ from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import LinearMeasurement, estimate_total
 from synthdp.inference.arrays import Array
+from synthdp.inference.column_priors import column_counts
 from synthdp.inference.engine import Engine, FitProblem, concluded
 from synthdp.inference.engines.local_consistency import earlier_messages
+from synthdp.inference.log_ratios import posterior_means
 from synthdp.inference.model import Ending, FitStatus
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
-from synthdp.inference.pair_priors import gaussian_prior
+from synthdp.inference.pair_priors import gaussian_prior, levels_in_order
 from synthdp.inference.possible_cells import possible_cells
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
@@ -56,6 +58,10 @@ _RAISED_BY = 1.0
 _MIN_FREEDOM, _POOLED_FREEDOM = 8, 4
 """Below 8 degrees of freedom a table says little of its own scale: its layer's counts as much as 4
 of them.
+"""
+_MIN_CHANGES = 4
+"""What smaller tables leave open of one, in degrees of freedom, from which on its cells say how far
+they stray: those of two by two levels all say the same (NLTCS: 2 to 4 % further off).
 """
 _MAX_WEIGHT = 50
 """Degrees of freedom that one table counts as at most in the scale of its layer."""
@@ -210,6 +216,14 @@ class _Layers:
         plain = [measurement for measurement in measurements if not measurement.groups]
         self._shares = one_way_shares(domain, plain, total=total)
         self._noisy = NoisyTables(domain, measurements, cliques, total=total, max_whole=_MAX_WHOLE)
+        self._columns = {
+            clique[0]: column
+            for clique in cliques
+            if len(clique) == 1
+            if (column := self._whole_column(clique)) is not None
+        }
+        for name, (counts, _) in self._columns.items():
+            self._shares[name] = self._positive(counts)
 
     def small_targets(self, graph: RegionGraph) -> tuple[Array, Array]:
         """Wanted counts and variances of the tables of one and two attributes, end to end in the
@@ -236,6 +250,26 @@ class _Layers:
         self._shares = {
             name: self._positive(self.tables[name,]) for name in self._domain.attributes
         }
+
+    def _whole_column(self, clique: Clique) -> MeanVariance | None:
+        """Counts and variances of an attribute by what was measured over all its levels, drawn to
+        what is expected of them; None if nothing was.
+        """
+        (name,) = clique
+        whole = self._noisy.estimates(clique).get(len(self._noisy) - 1)
+        if whole is None or name in whole.coarsening.groups:
+            return None
+        possible = np.flatnonzero(self._masks[clique])
+        has_order = name in self._domain.ordered
+        ordered = levels_in_order(self._domain, name) if has_order else np.arange(0)
+        counts = np.zeros(whole.counts.size)
+        counts[possible] = column_counts(
+            whole.counts[possible],
+            whole.variance[possible],
+            self._total,
+            np.flatnonzero(np.isin(possible, ordered)),
+        )
+        return counts, whole.variance
 
     def _positive(self, counts: Array) -> Array:
         shares = counts / self._total + _MIN_SHARE / counts.size
@@ -273,8 +307,7 @@ class _Layers:
         for estimate in reversed(self._noisy.estimates(clique).values()):
             coarsening = estimate.coarsening
             if clique[0] not in coarsening.groups:
-                mean = estimate.counts
-                variance = estimate.variance
+                mean, variance = self._columns[clique[0]]
                 continue
             group_variance = coarsening.apply(clique, variance)
             gain = np.divide(
@@ -328,15 +361,40 @@ class _Layers:
             # Tables of one layer are alike in how far they are from their priors, more than a small
             # one can say of itself.
             pooled = float(np.average(factors, weights=weights))
+        noisy = {
+            # What no smaller table knows has this share of a cell's noise, and the rest is settled.
+            clique: variance * prod(1.0 - 1.0 / size for size in counts.shape if size > 1)
+            if scales[clique].freedom
+            else variance
+            for clique, (counts, variance, _) in estimates.items()
+        }
+        many = [
+            clique
+            for clique, (counts, _, _) in estimates.items()
+            if scales[clique].freedom
+            and prod(size - 1 for size in counts.shape if size > 1) >= _MIN_CHANGES
+        ]
+        means = dict(
+            zip(
+                many,
+                posterior_means(
+                    [estimates[clique].counts for clique in many],
+                    [noisy[clique] for clique in many],
+                    [merged[clique] for clique in many],
+                ),
+                strict=True,
+            )
+        )
         posteriors = {}
-        for clique, (counts, variance, coarsening) in estimates.items():
+        for clique, (counts, _, coarsening) in estimates.items():
+            variance = noisy[clique]
             if scales[clique].freedom:
-                # What no smaller table knows has this share of a cell's noise, and the rest is
-                # settled.
-                variance = variance * prod(1.0 - 1.0 / size for size in counts.shape if size > 1)  # noqa: PLW2901
+                # How far tables that overlap may move a cell: factors tell of small cells that they
+                # hardly may, and large ones would move for all.
                 counts, variance = posterior(  # noqa: PLW2901
                     counts, variance, merged[clique], _factor(scales[clique], pooled)
                 )
+            counts = means.get(clique, counts)  # noqa: PLW2901
             # A pair's prior without constraints is a product: what scales groups leaves the shares
             # inside of them.
             # Then shares inside of groups need no scaling to smaller tables, which would take most

@@ -91,7 +91,10 @@ def test_pairs_with_little_noise_give_the_fit_of_least_loss(joint, problem):
     least = LocalConsistencyEngine(shrinkage=False).estimate(DOMAIN, measurements)
     for clique in [*cliques, *combinations(DOMAIN.attributes, 2)]:
         np.testing.assert_allclose(
-            model.marginal(clique).values, least.marginal(clique).values, atol=0.002
+            # To a tenth of the noise: a little of it is taken for noise all the same.
+            model.marginal(clique).values,
+            least.marginal(clique).values,
+            atol=0.005,
         )
 
 

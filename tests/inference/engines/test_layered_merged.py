@@ -9,7 +9,12 @@ import pytest
 from oracles.inference import marginal_of
 
 from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement, ParameterError
-from synthdp.inference import LayeredConsistencyEngine, model_from_state, model_to_state
+from synthdp.inference import (
+    LayeredConsistencyEngine,
+    column_counts,
+    model_from_state,
+    model_to_state,
+)
 from synthdp.inference.engines.layered_consistency import _Layers
 
 ENGINE = LayeredConsistencyEngine()
@@ -171,7 +176,9 @@ def test_what_is_known_of_groups_is_shared_out_and_so_is_its_noise(joint):
 
 
 def test_a_column_told_at_merged_levels_is_the_least_squares_estimate():
-    """Groups of equal sizes, so that the noise of the total is spread evenly."""
+    """Of what is believed of its levels, and of the groups; those are of equal sizes, so that the
+    noise of the total is spread evenly.
+    """
     domain, groups = Domain(("a",), (6,)), np.array([0, 1, 2, 0, 1, 2])
     halves = np.array([0, 0, 1, 1, 1, 0])
     rng = np.random.default_rng(0)
@@ -187,7 +194,10 @@ def test_a_column_told_at_merged_levels_is_the_least_squares_estimate():
         matrix = np.vstack(
             [np.eye(6) / 50.0, merged, np.full(6, 1e5)]
         )  # the last row is the total, all but exact
-        target = np.concatenate([fine.values / 50.0, coarse.values, [1e5 * model.total]])
+        believed = column_counts(
+            fine.values, np.full(6, 2500.0), model.total, np.array([], dtype=np.int64)
+        )
+        target = np.concatenate([believed / 50.0, coarse.values, [1e5 * model.total]])
         expected = np.linalg.lstsq(matrix, target)[0]
         np.testing.assert_allclose(model.marginal(("a",)).values, expected, atol=0.01)
         assert np.abs(merged @ (expected - counts)).max() < 5
