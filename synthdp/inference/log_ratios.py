@@ -72,28 +72,36 @@ def posterior_means(
     expected
         Prior means, of the same shapes; 0 marks impossible cells, whose counts are 0.
     """
-    means = [np.zeros(table.shape) for table in expected]
+    tables = [
+        tuple(each.ravel() for each in table)
+        for table in zip(counts, variances, expected, strict=True)
+    ]
+    means = [np.zeros(table.size) for table in expected]
     for group in _groups([table.size for table in expected]):
-        possible = [expected[number] > 0 for number in group]
-        group = [n for n, where in zip(group, possible, strict=True) if where.any()]  # noqa: PLW2901
-        possible = [where for where in possible if where.any()]
-        if not group:
-            continue
-        noise = np.concatenate(
-            [np.sqrt(variances[n][where]) for n, where in zip(group, possible, strict=True)]
-        )
-        seen, wanted = (
-            np.concatenate([of[n][where] for n, where in zip(group, possible, strict=True)]) / noise
-            for of in (counts, expected)
-        )
-        n_cells = np.array([np.count_nonzero(where) for where in possible])
-        logs = np.log(wanted)
-        cells = _cells(seen, logs, _mean)
-        weights = _weights(cells.evidence, logs, n_cells)
-        all_means = noise * np.einsum("ij,ij->i", weights, cells.counts)
-        ends = np.cumsum(n_cells)[:-1]
-        for n, where, some in zip(group, possible, np.split(all_means, ends), strict=True):
-            means[n][where] = some
+        parts = [[each[part] for each in tables[number]] for number, part in group]
+        for (number, part), found in zip(group, _means(parts), strict=True):
+            means[number][part] = found
+    return [flat.reshape(table.shape) for flat, table in zip(means, expected, strict=True)]
+
+
+def _means(tables: Sequence[Sequence[Array]]) -> list[Array]:
+    """Posterior means of tables, each given by counts, variances and what is expected."""
+    possible = [expected > 0 for _, _, expected in tables]
+    counts, variance, expected = (
+        np.concatenate([table[which][cells] for table, cells in zip(tables, possible, strict=True)])
+        for which in range(3)
+    )
+    noise = np.sqrt(variance)
+    logs = np.log(expected / noise)
+    cells = _cells(counts / noise, logs, _mean)
+    n_cells = np.array([np.count_nonzero(each) for each in possible])
+    weights = _weights(cells.evidence, logs, n_cells)
+    found = noise * np.einsum("ij,ij->i", weights, cells.counts)
+    means = [np.zeros(each.size) for each in possible]
+    for table, each, some in zip(
+        means, possible, np.split(found, np.cumsum(n_cells)[:-1]), strict=True
+    ):
+        table[each] = some
     return means
 
 
@@ -112,16 +120,22 @@ def posterior_medians(counts: Array, variance: Array, expected: Array) -> tuple[
     return noise * np.einsum("ij,ij->i", weights, cells.counts), evidence
 
 
-def _groups(sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Numbers of tables, those together that have few cells in all."""
-    group: list[int] = []
+def _groups(sizes: Sequence[int]) -> Iterator[list[tuple[int, slice]]]:
+    """Numbers of tables, and which of their cells: tables that have few cells in all together, and
+    of large ones parts, which say enough of themselves.
+    """
+    group: list[tuple[int, slice]] = []
     room = _GROUP
     for number, size in enumerate(sizes):
         if group and size > room:
             yield group
             group, room = [], _GROUP
-        group.append(number)
-        room -= size
+        for first in range(0, size, _GROUP):
+            if first:
+                yield group
+                group, room = [], _GROUP
+            group.append((number, slice(first, min(first + _GROUP, size))))
+        room -= min(size, _GROUP)
     if group:
         yield group
 
@@ -137,7 +151,7 @@ def _weights(evidence: Array, sizes: Array, n_cells: NDArray[np.int64]) -> Array
     sizes
         Logarithms of expected counts, in standard deviations of the noise.
     n_cells
-        Of each table, in the order of the cells; above 0.
+        Of each table, in the order of the cells.
     """
     n_straying = evidence.shape[1]
     likelihoods = np.exp(evidence - evidence.max(axis=1, keepdims=True))

@@ -97,9 +97,21 @@ def test_groups_of_tables_change_nothing(monkeypatch):
     noisy = [strayed(table, 1.0)[1] for table in expected]
     variances = [np.full((8, 8), 400.0)] * 5
     together = posterior_means(noisy, variances, expected)
-    monkeypatch.setattr(log_ratios, "_GROUP", 100)
+    monkeypatch.setattr(log_ratios, "_GROUP", 150)
     monkeypatch.setattr(log_ratios, "_AT_ONCE", 7)
     np.testing.assert_allclose(posterior_means(noisy, variances, expected), together)
+
+
+def test_a_large_table_is_worked_on_in_parts(monkeypatch):
+    """In little memory; each part says by itself how far its factors stray."""
+    expected = np.exp(RNG.normal(3.0, 1.0, size=(50, 8)))
+    _, counts = strayed(expected, 1.0)
+    variance = np.full(expected.shape, 400.0)
+    monkeypatch.setattr(log_ratios, "_GROUP", 200)
+    (means,) = posterior_means([counts], [variance], [expected])
+    for part in (slice(0, 25), slice(25, 50)):
+        (alone,) = posterior_means([counts[part]], [variance[part]], [expected[part]])
+        np.testing.assert_allclose(means[part], alone)
 
 
 def test_impossible_cells_hold_nothing_and_say_nothing():
