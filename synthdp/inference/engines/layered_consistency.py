@@ -4,7 +4,7 @@ is wider.
 Fitting all overlapping tables at once, as local consistency does, takes long where there are many
 of three and more attributes, and most of what it settles there is noise. Here only the tables of
 one and two attributes are fitted together. Wider ones follow, smaller before larger: each is drawn
-to what the smaller ones inside of it suggest (`shrinkage`), by the noise of all that was measured
+to what the smaller ones inside of it suggest (`log_ratios`), by the noise of all that was measured
 about it, and then scaled to agree with them (iterative proportional fitting). The cost grows with
 the number of cells.
 """
