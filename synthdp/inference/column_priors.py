@@ -24,8 +24,8 @@ def column_counts(
     """Counts of an attribute's levels, drawn to what is expected of them where noise is large; they
     sum to the total.
 
-    With it one-way errors fall by 2 to 5 % where noise is 1 % of the records, and by 10 to 20 %
-    where it is 3 % (columns of Adult, Titanic, wages, marriages), and of all pairs with them.
+    With it one-way errors of `auto` fall by 2 to 22 % at epsilon .1 and by 0 to 12 % at 1 (Adult,
+    Titanic, wages, marriages; the same measurements fitted both ways), and those of pairs with them.
 
     Parameters
     ----------

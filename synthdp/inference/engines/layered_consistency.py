@@ -368,22 +368,8 @@ class _Layers:
             else variance
             for clique, (counts, variance, _) in estimates.items()
         }
-        many = [
-            clique
-            for clique, (counts, _, _) in estimates.items()
-            if scales[clique].freedom
-            and prod(size - 1 for size in counts.shape if size > 1) >= _MIN_CHANGES
-        ]
-        means = dict(
-            zip(
-                many,
-                posterior_means(
-                    [estimates[clique].counts for clique in many],
-                    [noisy[clique] for clique in many],
-                    [merged[clique] for clique in many],
-                ),
-                strict=True,
-            )
+        means = _means_by_factors(
+            {c: each.counts for c, each in estimates.items() if scales[c].freedom}, noisy, merged
         )
         posteriors = {}
         for clique, (counts, _, coarsening) in estimates.items():
@@ -440,6 +426,23 @@ class _Layers:
         if all(part in self.tables for part in parts):
             return parts
         return maximal_cliques(part for part in self.tables if set(part) < set(clique))
+
+
+def _means_by_factors(
+    counts: Mapping[Clique, Array],
+    variances: Mapping[Clique, Array],
+    expected: Mapping[Clique, Array],
+) -> dict[Clique, Array]:
+    """Posterior means of those tables whose cells say how far they stray from what is expected."""
+    many = [
+        clique
+        for clique, table in counts.items()
+        if prod(size - 1 for size in table.shape if size > 1) >= _MIN_CHANGES
+    ]
+    means = posterior_means(
+        *([each[clique] for clique in many] for each in (counts, variances, expected))
+    )
+    return dict(zip(many, means, strict=True))
 
 
 def _factor(scale: Deviation, pooled: float) -> float:
