@@ -12,6 +12,12 @@ RNG = np.random.default_rng(0)
 NO_ORDER = np.array([], dtype=np.int64)
 
 
+@pytest.fixture(autouse=True)
+def same_numbers(monkeypatch):
+    """Each test draws the same numbers whichever ran before it."""
+    monkeypatch.setitem(globals(), "RNG", np.random.default_rng(0))
+
+
 def quadrature(seen, log_expected, straying):
     """Log evidence, mean and median of a count seen with unit noise, whose factor is log-normal."""
     prior = stats.norm(log_expected - 0.5 * straying**2, straying)
