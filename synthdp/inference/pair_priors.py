@@ -10,13 +10,13 @@ measured (non-negative least squares [Lawson & Hanson 1974]). Post-processing of
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array
 from synthdp.inference.gaussian_pairs import CORRELATIONS, cut_gaussians
 from synthdp.inference.noisy_tables import LinearEstimate
+from synthdp.inference.rank_correlations import levels_in_order, ranks
 
 _LEAST_STRAYING = 0.001
 """Part of the records, at least, that follow no correlation, so that no cell is impossible."""
@@ -71,7 +71,7 @@ def gaussian_prior(
     fit = _Fit(pair, independent, estimates)
     # The sum of products of ranks says in one number whether there is anything to be found.
     products = np.zeros_like(independent)
-    products[inner] = np.multiply.outer(*map(_ranks, ways))
+    products[inner] = np.multiply.outer(*map(ranks, ways))
     evidence = fit.evidence(products)
     if abs(evidence) < _STANDING_OUT:
         return independent
@@ -154,13 +154,3 @@ class _Fit:
             noise = np.sqrt(np.sum(means**2 * each.variance))
             sums.append(float(np.sum(means * apart) / max(noise, 1e-12)))
         return max(sums, key=abs)
-
-
-def levels_in_order(domain: Domain, name: str) -> NDArray[np.int64]:
-    """The levels of an attribute but for those that have no place among the others."""
-    return np.setdiff1d(np.arange(domain[name]), domain.special.get(name, ()))
-
-
-def _ranks(shares: Array) -> Array:
-    """Mean rank of each level, from -1/2 to 1/2."""
-    return np.asarray(np.cumsum(shares) - shares / 2.0 - 0.5)

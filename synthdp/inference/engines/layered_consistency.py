@@ -32,8 +32,9 @@ from synthdp.inference.model import Ending, FitStatus
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
-from synthdp.inference.pair_priors import gaussian_prior, levels_in_order
+from synthdp.inference.pair_priors import gaussian_prior
 from synthdp.inference.possible_cells import possible_cells
+from synthdp.inference.rank_correlations import levels_in_order, with_rank_correlation
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
@@ -417,7 +418,8 @@ class _Layers:
         if not self._masks[pair].all():
             return independent
         estimates = [*self._noisy.estimates(pair).values()]
-        return gaussian_prior(self._domain, pair, independent, estimates)
+        expected = gaussian_prior(self._domain, pair, independent, estimates)
+        return with_rank_correlation(self._domain, pair, expected, estimates)
 
     def _inside(self, clique: Clique) -> list[Clique]:
         """The largest cliques inside of one that have tables."""

@@ -46,7 +46,9 @@ def together(model):
 
 
 def merged_cells(table):
-    """Cells of what was measured of the pair over merged levels, and what that cost."""
+    """Cells of what was measured of the pair over usual values, others, and missing ones, and what
+    that cost; where the plan merges levels, four groups or more are left.
+    """
     return [
         (measurement.values.size, event.rho)
         for measurement, event in zip(
@@ -54,7 +56,9 @@ def merged_cells(table):
             (event for event in table.ledger.events if isinstance(event, MarginalEvent)),
             strict=True,
         )
-        if measurement.clique == PAIR and measurement.coarsening is not None
+        if measurement.clique == PAIR
+        if measurement.coarsening is not None
+        if max(measurement.values.shape) <= 3
     ]
 
 

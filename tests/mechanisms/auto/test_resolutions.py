@@ -23,7 +23,8 @@ def columns(draw):
         f"x{i}": rng.dirichlet(np.full(size, draw(st.sampled_from([0.05, 1.0]))))
         for i, size in enumerate(sizes)
     }
-    return Domain(tuple(shares), tuple(sizes)), {
+    ordered = [name for name in shares if draw(st.booleans())]
+    return Domain(tuple(shares), tuple(sizes), ordered=frozenset(ordered)), {
         name: (own + 1e-6) / (own + 1e-6).sum() for name, own in shares.items()
     }
 
@@ -45,14 +46,28 @@ def test_groups_are_neighbours_and_each_resolution_merges_those_of_the_next(prob
                 == finer.max() + 1
             )
             finer = groups
-        assert finer.max() + 1 == (4 if size >= 24 and len(resolutions) > 1 else size)
+        least = 9 if name in domain.ordered else 24
+        assert finer.max() + 1 == (4 if size >= least else size)
 
 
 @pytest.mark.parametrize(
-    ("size", "groups"), [(5, []), (23, []), (24, [4, 8, 16]), (3000, [4, 8, 16])]
+    ("size", "ordered", "groups"),
+    [
+        (5, False, []),
+        (23, False, []),
+        (24, False, [4, 8, 16]),
+        (3000, False, [4, 8, 16]),
+        (8, True, []),
+        (9, True, [4, 8]),
+        (16, True, [4, 8]),
+        (17, True, [4, 8, 16]),
+        (24, True, [4, 8, 16]),
+    ],
 )
-def test_columns_of_many_levels_have_several_resolutions(size, groups):
-    resolutions = Resolutions(Domain(("a",), (size,)), {"a": np.full(size, 1 / size)})
+def test_columns_of_many_levels_have_several_resolutions(size, ordered, groups):
+    """Those in an order from fewer levels on: their neighbours have much in common."""
+    domain = Domain(("a",), (size,), ordered=frozenset("a" if ordered else ()))
+    resolutions = Resolutions(domain, {"a": np.full(size, 1 / size)})
     found = [coarsening.groups["a"].max() + 1 for coarsening in resolutions.coarsenings[:-1]]
     assert found == groups
     for number, n_groups in enumerate(groups):
