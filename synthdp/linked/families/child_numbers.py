@@ -24,6 +24,12 @@ parents: there are some hundred pools and up to a thousand numbers, and a false 
 double the rows.
 """
 
+_APART, _CLEAR_APART = 2.0, 6.0
+"""The same beyond so many times the last number that is seen, where a false pool multiplies all rows.
+Of 8,000 customers at epsilon 1 with up to 1,000 orders each, 4 and 5 gave one in 500 releases up to
+27 times the rows.
+"""
+
 _POOLS = (1.3, 1.7, 3.0)
 """How much larger the last number of a pool is than its first: pools grow with the numbers."""
 
@@ -226,12 +232,15 @@ class _Estimates:
             first = 1
             while first < self._most:
                 stop = min(max(first + 1, ceil(first * growth)), self._most)
-                if self.count(first, stop) > _CLEAR_POOL * self.stddev(first, stop):
-                    end = max(end, self._last(first, stop))
+                last = self._last(first, stop)
+                clear = _CLEAR_APART if _is_apart(last, end) else _CLEAR_POOL
+                if self.count(first, stop) > clear * self.stddev(first, stop):
+                    end = max(end, last)
                 first = stop
         # A panel has as many rows of each: one number stands out, and its neighbours are empty.
         for number in range(end, self._most):
-            if self.count(number, number + 1) > _CLEAR_NUMBER * self.stddev(number, number + 1):
+            clear = _CLEAR_APART if _is_apart(number, end) else _CLEAR_NUMBER
+            if self.count(number, number + 1) > clear * self.stddev(number, number + 1):
                 end = number + 1
         return end
 
@@ -266,6 +275,11 @@ class _Estimates:
                 share = low / (low + high)
         self._split(counts, first, middle, rows * share)
         self._split(counts, middle, stop, rows * (1 - share))
+
+
+def _is_apart(number: int, end: int) -> bool:
+    """Whether a number lies far beyond the last one that is seen, if any is."""
+    return end > 1 and number > _APART * end
 
 
 def _of_seen(seen: FloatArray, counts: FloatArray) -> FloatArray:

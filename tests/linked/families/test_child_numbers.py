@@ -66,6 +66,19 @@ def test_of_a_panel_all_have_the_one_number_of_rows():
     assert found.ends == {"number of orders": 37}
 
 
+@pytest.mark.parametrize(("deviations", "is_seen"), [(5.0, False), (9.0, True)])
+def test_numbers_far_beyond_all_others_must_stand_out_more(deviations, is_seen):
+    """Noise puts four deviations somewhere among so many pools, and there it multiplies rows."""
+    counts = np.bincount(NUMBERS, minlength=1001).astype(float)
+    width = 80  # within one pool
+    counts[300 : 300 + width] += deviations * 10 / np.sqrt(width)
+    view = views_of(Package.from_dict(package(1000)))["buyers"]
+    found = SeenNumbers(view, [LinearMeasurement(("number of orders",), counts, 10.0)])
+    assert (found.ends["number of orders"] > 300) == is_seen
+    if not is_seen:
+        assert mean(found.counts[0].values) == pytest.approx(NUMBERS.mean(), rel=0.05)
+
+
 def test_counts_of_merged_numbers_are_made_use_of():
     groups = np.minimum(np.arange(91), 3)
     merged, alone = (seen(90, 60, groups=each).counts[0].values for each in (groups, None))
