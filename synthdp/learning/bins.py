@@ -66,8 +66,10 @@ def _edges(density: Density, most: int, min_mass: float) -> list[int]:
                 left = 0.0
         held += left
     unique = sorted({*edges, int(density.starts[-1])})
-    # A last bin of little more than noise is joined to the one before.
-    if 0 <= held < MIN_REST * share and len(unique) > 3 and not heavy[-1]:
+    # A last bin of little more than noise is joined to the one before, unless that is a point that
+    # would no longer stand alone.
+    is_apart = unique[-2] in density.starts[1:][heavy]
+    if 0 <= held < MIN_REST * share and len(unique) > 3 and not is_apart and not heavy[-1]:
         del unique[-2]
     return unique
 

@@ -90,6 +90,14 @@ HEAVY = 0.0025
 BESIDE = 2
 """Cells on each side that say how many records a cell without heavy values has."""
 
+MAY_STAND_OUT = 1.0
+"""Standard deviations by which a cell must stand out in the last histogram by itself, whatever
+coarser ones say: their cells hold other values, too.
+
+By all histograms 15024 of raw Adult was found in 33 of 40 releases at epsilon 1 and 7688 in 24,
+where each histogram that spoke for itself alone found them in 25 and 10 of 48.
+"""
+
 STANDS_OUT = 2.5
 """Standard deviations by which a value must stand out from those beside it in the finest histogram.
 """
@@ -237,7 +245,7 @@ def learn_density(
     first = asking.first_histogram()
     first, held, starts, check = asking.finer_cells(first)
     histograms = [held, *asking.finer_histograms(starts, seeks_values=seeks_values)]
-    descents = asking.descending_histograms(histograms[-1]) if seeks_values else []
+    descents = asking.descending_histograms(histograms[1:]) if seeks_values else []
     # A false one between declared bounds does little harm; others would be taken for the bounds, if
     # the cells that were followed may hold nothing.
     n_chances = len(histograms[1].counts) if descents and not axis.has_bounds else 1
@@ -415,11 +423,14 @@ class _Asking:
         finer = histogram.finer(np.where(apart, histogram.counts, 0.0), len(apart) + FINE_CELLS)
         return [histogram, self._histogram(finer, self.left)]
 
-    def descending_histograms(self, histogram: ColumnHistogram) -> list[ColumnHistogram]:
+    def descending_histograms(self, coarser: Sequence[ColumnHistogram]) -> list[ColumnHistogram]:
         """Histograms of cells that may hold heavy values, down to single values, with what is left."""
         histograms: list[ColumnHistogram] = []
+        histogram = coarser[-1]
         for more in range(MAX_DESCENTS, 0, -1):
-            heavy = _may_hold_heavy_values(histogram)
+            # Where bounds are learnt, a cell that only a coarser one speaks for could become one.
+            speaking = [*coarser, *histograms] if self._axis.has_bounds else [histogram]
+            heavy = _may_hold_heavy_values(speaking)
             if not self.left or not heavy.any():
                 break
             width = int(histogram.widths[heavy].max())
@@ -433,14 +444,21 @@ class _Asking:
         return histograms
 
 
-def _may_hold_heavy_values(histogram: ColumnHistogram) -> NDArray[np.bool_]:
-    """Cells of many values that hold more records than cells beside them, beyond doubt, and so many
-    that a value of them would weigh for itself.
+def _may_hold_heavy_values(histograms: Sequence[ColumnHistogram]) -> NDArray[np.bool_]:
+    """Cells of many values, of the last histogram, that hold more records than cells beside them,
+    beyond doubt, by all histograms together, and so many that a value of them would weigh for
+    itself.
     """
-    excess, variance = _beyond_neighbours(histogram)
-    deviations = significance(len(histogram.counts), POSSIBLE)
-    least = np.maximum(deviations * np.sqrt(variance), HEAVY * float(histogram.counts.sum()))
-    return (histogram.widths > 1) & (excess > least)
+    last = histograms[-1]
+    cells = [histogram.cells_of(last.starts[:-1]) for histogram in histograms]
+    beyond = [_beyond_neighbours(histogram) for histogram in histograms]
+    excess = [each[at] for (each, _), at in zip(beyond, cells, strict=True)]
+    variances = [each[at] for (_, each), at in zip(beyond, cells, strict=True)]
+    heights, precision = _heights(excess, variances, SAME)
+    is_heavy = heights * np.sqrt(precision) > significance(len(heights), POSSIBLE)
+    is_heavy &= excess[-1] > MAY_STAND_OUT * np.sqrt(variances[-1])
+    is_heavy &= heights > HEAVY * float(last.counts.sum())
+    return (last.widths > 1) & is_heavy
 
 
 def _beyond_neighbours(histogram: ColumnHistogram) -> tuple[Floats, Floats]:

@@ -73,7 +73,10 @@ class SearchGrid:
             ), float():  # values that are written lie at or above it, so none on the point below
                 low = min(-int(decimal_points(np.array([-lowest]), grid.decimals)[0]), high)
         inside = cells[(cells > low) & (cells <= high)]
-        coarse_edges = np.concatenate([[low], inside, [high + 1]]).astype(np.int64)
+        has_bounds = "bounds" not in column.open_parts
+        # Declared bounds are often top codes, values that many records have.
+        ends = [low, low + 1, high, high + 1] if has_bounds else [low, high + 1]
+        coarse_edges = np.union1d(inside, ends).astype(np.int64)
         likely = order.likely_point(grid.decimals)
         if exponent is None:
             largest = None
@@ -84,7 +87,7 @@ class SearchGrid:
             order=order,
             grid=grid,
             coarse_edges=coarse_edges,
-            has_bounds="bounds" not in column.open_parts,
+            has_bounds=has_bounds,
             likely=likely,
             largest=largest,
         )

@@ -11,7 +11,7 @@ import pytest
 
 import synthdp
 from synthdp.core import SchemaError
-from synthdp.learning import column_budgets
+from synthdp.learning import Density, column_budgets, quantile_edges
 from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 20_000
@@ -190,8 +190,28 @@ def test_columns_whose_records_noise_hides_keep_equally_wide_bins():
     assert not any("bins" in caution for caution in synthesis.cautions)
 
 
+def test_a_heavy_value_below_the_last_few_records_stands_alone():
+    """What lies above 50 is too little for a bin, and was joined to the value."""
+    density = Density(np.array([0, 1, 50, 51, 100]), np.array([5000.0, 1200.0, 400.0, 30.0]))
+    edges = quantile_edges(density, 32, 200.0).tolist()
+    assert edges[-3:] == [50, 51, 100]
+
+
+def test_a_top_code_that_few_records_have_is_found():
+    """It is a cell of its own from the first question on; a value nobody could guess is not."""
+    rng = np.random.default_rng(0)
+    gains = np.where(rng.random(N_ROWS) < 0.9, 0, rng.integers(1, 20_000, N_ROWS))
+    gains[:250] = 99_999
+    frame = pd.DataFrame({"gain": gains, "sex": rng.choice(["f", "m"], N_ROWS)})
+    for _ in range(5):
+        synthesis = synthdp.synthesize(
+            frame, {"fields": FIELDS[::3]}, mechanism="independent", epsilon=1.0, delta=1e-6
+        )
+        assert synthesis.schema["gain"].code_texts[-1] == "99999"
+
+
 def test_few_records_get_few_bins():
-    frame = records()[:2000]
+    frame = records()[:1000]
     synthesis = synthdp.synthesize(
         frame, {"fields": FIELDS}, mechanism="independent", epsilon=0.5, delta=1e-6
     )
