@@ -70,16 +70,6 @@ OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], UnreadCount | N
 IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 """Way out of a column whose values are all different."""
 
-BIN_MASS = 0.5
-"""What a bin between declared bounds should hold, as a part of what a level should: neighbours say
-what is to be expected of it.
-
-Of `characters` (`benchmarks/fidelity.py`) at epsilon .3 forests are then right for .51 of the real
-rows in place of .37, and .63 in place of .51 with a target; rank correlations of two held-out
-tables of expenses are a tenth and a fifth nearer at epsilon 1. Where bounds are learnt it is none
-the better: the mean KS distance of `characters` at .3 is .16 in place of .10.
-"""
-
 OFTEN, FEWEST_IDS = 2, 256
 """Numbers that occur as often as that, on average, are not taken for ids, nor are so few of them.
 """
@@ -529,8 +519,7 @@ def _bin_edges(axis: SearchGrid, learnt: Learnt, min_mass: float) -> Ints | None
     if is_tree(column):
         return at_least_two(density.starts)
     if column.binning == "quantiles":
-        least = BIN_MASS * min_mass if axis.has_bounds else min_mass
-        edges = quantile_edges(density, column.max_bins, least)
+        edges = quantile_edges(density, column.max_bins, min_mass)
         return with_doubtful_ends(edges, learnt.doubtful_ends, column.max_bins)
     return even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
 

@@ -211,7 +211,7 @@ def test_a_top_code_that_few_records_have_is_found():
 
 
 def test_few_records_get_few_bins():
-    frame = records()[:1000]
+    frame = records()[:2000]
     synthesis = synthdp.synthesize(
         frame, {"fields": FIELDS}, mechanism="independent", epsilon=0.5, delta=1e-6
     )
