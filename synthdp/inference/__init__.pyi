@@ -87,7 +87,7 @@ from synthdp.inference.products.component_forms import TableForm as TableForm
 from synthdp.inference.products.network_form import NetworkForm as NetworkForm
 from synthdp.inference.products.product_components import ProductComponents as ProductComponents
 from synthdp.inference.projection import projected as projected
-from synthdp.inference.rank_correlations import with_rank_correlation as with_rank_correlation
+from synthdp.inference.rank_dependence import with_rank_dependence as with_rank_dependence
 from synthdp.inference.regions.local_polytope import LocalPolytope as LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph as RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks as possible_masks

@@ -16,7 +16,7 @@ from synthdp.core.domain import Domain
 from synthdp.inference.arrays import Array
 from synthdp.inference.gaussian_pairs import CORRELATIONS, cut_gaussians
 from synthdp.inference.noisy_tables import LinearEstimate
-from synthdp.inference.rank_correlations import levels_in_order, ranks
+from synthdp.inference.rank_dependence import levels_in_order, ranks
 
 _LEAST_STRAYING = 0.001
 """Part of the records, at least, that follow no correlation, so that no cell is impossible."""

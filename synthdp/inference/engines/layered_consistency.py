@@ -34,7 +34,7 @@ from synthdp.inference.noisy_tables import LinearEstimate, NoisyTables
 from synthdp.inference.optimisers.dual_newton import DualNewton, Solution
 from synthdp.inference.pair_priors import gaussian_prior
 from synthdp.inference.possible_cells import possible_cells
-from synthdp.inference.rank_correlations import levels_in_order, with_rank_correlation
+from synthdp.inference.rank_dependence import levels_in_order, with_rank_dependence
 from synthdp.inference.regions.local_polytope import LocalPolytope
 from synthdp.inference.regions.region_graph import RegionGraph
 from synthdp.inference.regions.region_masks import possible_masks
@@ -419,7 +419,7 @@ class _Layers:
             return independent
         estimates = [*self._noisy.estimates(pair).values()]
         expected = gaussian_prior(self._domain, pair, independent, estimates)
-        return with_rank_correlation(self._domain, pair, expected, estimates)
+        return with_rank_dependence(self._domain, pair, expected, estimates)
 
     def _inside(self, clique: Clique) -> list[Clique]:
         """The largest cliques inside of one that have tables."""
