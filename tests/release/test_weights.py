@@ -139,15 +139,15 @@ def test_weights_that_weigh_nothing_are_refused_before_anything_is_paid(
 
 
 def test_a_generous_maximum_is_no_caution_where_weights_were_found():
-    """The largest weight shares its bin with what lies above, where nobody is."""
+    """The largest weight stands alone below a bin in which nobody is."""
     table = survey()
     weights = np.array([4.17, 13.89, 25.0, 41.67, 62.5, 104.17])
     table["weight"] = weights[np.arange(len(table)) % 6]
     field = {"name": "weight", "type": "number"}
     field["constraints"] = {"minimum": 0, "maximum": 250, "required": True}
     synthesis = release(table, {"fields": [*FIELDS[:2], field]}, weight="weight")
-    top = synthesis.schema["weight"].labels[-1]
-    assert (top.left, top.right) == (104.17, 250)
+    largest, above = synthesis.schema["weight"].labels[-2:]
+    assert (largest.left, above.left, above.right) == (104.17, 104.18, 250)
     assert [each for each in synthesis.certificate["cautions"] if "survey weights" in each] == []
     truth = table["weight"].groupby(table["owner"]).sum().to_numpy()
     limits = synthesis.marginal(["owner"], weighted=True, interval=0.999999)
