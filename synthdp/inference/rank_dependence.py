@@ -33,7 +33,7 @@ _OF_NAMES = 0.05
 With it mean ranks by name err 5 % less at epsilon 1 for raw Adult, 12 and 21 % for diamonds at .3
 and 1, 4 % for flights at 1; triples 0 to 2 % less, and 1 % more for mortgages.
 """
-_MOST_NAMES = 256
+_MOST_NAMES = 128
 """Of more, each has few records, and all together are many numbers."""
 _LEAST = 0.02
 """Part of what was expected of a cell that is left of it at least."""
