@@ -146,6 +146,8 @@ class JointScores:
         """What the scores will cost: where nothing would be seen, nothing is paid."""
         n_groups = _MANY_GROUPS if len(self.scored) <= _FEW_SETS else _FEW_GROUPS
         self._coarsening = merged_to(table.domain, shares, n_groups)
+        merging = self._coarsening or Coarsening({})
+        self._domain = merging.domain(table.domain)
         self.stddev = error_stddev(max(len(self.scored), 1), rho=rho, unit=unit)
         """Standard deviation of the noise of each score, in records."""
 
@@ -184,11 +186,6 @@ class JointScores:
         degrees_of_freedom = max(beyond_columns - of_pairs, 0)
         # The mean of |x|, squared, of a standard normal x is 2 / pi.
         return 2.0 / np.pi * self._total * degrees_of_freedom
-
-    @property
-    def _domain(self) -> Domain:
-        domain = self._table.domain
-        return self._coarsening.domain(domain) if self._coarsening else domain
 
     def merged(self, model: Model, cliques: Sequence[Clique]) -> dict[Clique, FloatArray]:
         """What a model says of some marginals, over groups of levels."""
