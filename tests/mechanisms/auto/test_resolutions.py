@@ -106,6 +106,25 @@ def test_special_levels_stand_alone_at_every_resolution(size, special):
     assert finer.max() + 1 == 4 + len(places)
 
 
+@pytest.mark.parametrize(("size", "groups"), [(10, []), (11, [10]), (19, [10, 18])])
+def test_special_levels_stand_beside_the_groups_of_few_levels_in_order(size, groups):
+    domain = Domain(("a",), (size,), {"a": (0, size - 1)}, frozenset("a"))
+    resolutions = Resolutions(domain, {"a": np.full(size, 1 / size)})
+    found = [coarsening.groups["a"].max() + 1 for coarsening in resolutions.coarsenings[:-1]]
+    assert found == groups
+
+
+@pytest.mark.parametrize("n_groups", [4, 10])
+def test_few_levels_in_order_are_merged_as_they_were_before(n_groups):
+    """Also to fewer groups than they would be now, or where there are hardly more levels."""
+    before = np.arange(16) * n_groups // 16
+    domain = Domain(("a",), (16,), ordered=frozenset("a"))
+    shares = {"a": np.full(16, 1 / 16)}
+    resolutions = Resolutions(domain, shares, given={"a": [before]})
+    merged = [coarsening.groups["a"].tolist() for coarsening in resolutions.coarsenings[:-1]]
+    assert before.tolist() in merged
+
+
 def test_levels_with_many_records_stand_alone():
     shares = np.full(30, 0.2 / 28)
     shares[[7, 20]] = 0.4
