@@ -23,9 +23,9 @@ _OF_RANKS = 0.1
 """Standard deviation of rank correlations around what is expected without them.
 
 With it those of raw Adult err 15, 17 and 19 % less at epsilon .3, 1 and 3, of diamonds 27, 9, 10 and
-7 % at .1 to 3, of wages 5 % at 1; of Adult and flights at 1 and 3 2 to 4 % more. Errors of pairs and
-triples fall by up to .8 % and rise by at most .7 % (the same measurements fitted both ways, 3 to 6
-releases). With .05 or .2 means over these tables are within 1 %.
+7 % at .1 to 3, of wages 5 % at 1; of Adult at .1 and flights at 1 and 3 2 to 4 % more. Errors of
+pairs and triples fall by up to .8 % and rise by at most .7 % (the same measurements fitted both
+ways, 3 to 6 releases). With .05 or .2 means over these tables are within 1 %.
 """
 _OF_NAMES = 0.05
 """That of correlations of having a name with ranks, and with their distance from the middle.
