@@ -146,8 +146,8 @@ class JointScores:
         """What the scores will cost: where nothing would be seen, nothing is paid."""
         n_groups = _MANY_GROUPS if len(self.scored) <= _FEW_SETS else _FEW_GROUPS
         self._coarsening = merged_to(table.domain, shares, n_groups)
-        merging = self._coarsening or Coarsening({})
-        self._domain = merging.domain(table.domain)
+        self._merging = self._coarsening or Coarsening({})
+        self._domain = self._merging.domain(table.domain)
         self.stddev = error_stddev(max(len(self.scored), 1), rho=rho, unit=unit)
         """Standard deviation of the noise of each score, in records."""
 
@@ -189,10 +189,9 @@ class JointScores:
 
     def merged(self, model: Model, cliques: Sequence[Clique]) -> dict[Clique, FloatArray]:
         """What a model says of some marginals, over groups of levels."""
-        merging = self._coarsening or Coarsening({})
         tables = {}
         for clique, marginal in zip(cliques, model.marginals(cliques), strict=True):
-            tables[clique] = merging.apply(clique, marginal.values)
+            tables[clique] = self._merging.apply(clique, marginal.values)
         return tables
 
     def expected(self, model: Model) -> list[FloatArray]:

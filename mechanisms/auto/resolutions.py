@@ -231,17 +231,15 @@ def _nested_groups(
         finer = groups[0]
         coarser = {}
         for name in domain.attributes:
-            special = domain.special.get(name, ())
-            given = kept.get(name, {})
             n_levels = shares[name].size
             if n_levels < _least_levels(domain, name):
                 continue
-            n_groups = most
-            if n_levels < _LEAST_LEVELS and most not in given:
-                n_groups = max(most, _LEAST_GROUPS)
-            if n_groups not in given and n_levels - len(special) <= n_groups:
-                continue
-            coarser[name] = _merged(shares[name], n_groups, finer.get(name), special, given)
+            special = domain.special.get(name, ())
+            given = kept.get(name, {})
+            has_few = n_levels < _LEAST_LEVELS and most not in given
+            n_groups = max(most, _LEAST_GROUPS) if has_few else most
+            if n_groups in given or n_levels - len(special) > n_groups:
+                coarser[name] = _merged(shares[name], n_groups, finer.get(name), special, given)
         # A table whose columns all have few levels has one resolution, and plans of it are as fast
         # as before there were any.
         if any(name not in finer or own.max() < finer[name].max() for name, own in coarser.items()):

@@ -63,23 +63,21 @@ def with_rank_dependence(
         levels_in_order(domain, name) if has_order else np.arange(domain[name])
         for name, has_order in zip(pair, have_order, strict=True)
     ]
-    n_names = max(
-        (domain[n] for n, has in zip(pair, have_order, strict=True) if not has), default=0
-    )
     block = expected[np.ix_(*levels)]
-    if min(block.shape) < 2 or n_names > _MOST_NAMES:
+    n_names = [n for n, has_order in zip(block.shape, have_order, strict=True) if not has_order]
+    if min(block.shape) < 2 or any(n > _MOST_NAMES for n in n_names):
         return expected
     total = block.sum()
+    degree = 2 if n_names else 1
     # Changes of a table are products of one attribute's scores and the other's; all of them leave
     # columns and rows as they are.
     scores = []
     for axis, size in enumerate(expected.shape):
         shares = block.sum(axis=1 - axis) / total
-        degree = 1 if all(have_order) else 2
         own = _rank_scores(shares, degree) if have_order[axis] else _name_scores(shares)
         scores.append(np.zeros((size, own.shape[1])))
         scores[axis][levels[axis]] = own
-    straying = _OF_RANKS if all(have_order) else _OF_NAMES
+    straying = _OF_NAMES if n_names else _OF_RANKS
     n_numbers = scores[0].shape[1] * scores[1].shape[1]
     precision = np.eye(n_numbers) / straying**2
     said = np.zeros(n_numbers)

@@ -56,11 +56,11 @@ def test_it_is_the_mean_of_a_gaussian_that_knows_all_measurements():
     table, independent = weak()
     said = [measured(table, 60.0, 1), measured(table, 150.0, 2, GROUPS)]
     found = with_rank_dependence(ORDERED, PAIR, independent, estimates(said))
-    step = 1e-3  # the expected table is linear in the correlation
     own, other = independent.sum(axis=1) / TOTAL, independent.sum(axis=0) / TOTAL
     scores = [np.cumsum(way) - way / 2 - 0.5 for way in (own, other)]
     direction = independent * np.multiply.outer(*scores)
-    change = direction * step / rank_correlation(independent + direction) / step
+    # The correlation of a table is linear in how far it goes in that direction.
+    change = direction / rank_correlation(independent + direction)
     rows = np.concatenate([change.ravel(), GROUPS.apply(PAIR, change).ravel()])
     apart = np.concatenate(
         [
