@@ -48,6 +48,7 @@ from synthdp.data.records.held_table import HeldSource as HeldSource
 from synthdp.data.records.held_table import HeldTable as HeldTable
 from synthdp.data.records.held_table import HeldTableReader as HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource as PlacedSource
+from synthdp.data.records.row_groups import RowGroups as RowGroups
 from synthdp.data.records.unit_rows import UnitRows as UnitRows
 from synthdp.data.records.vocabulary import Vocabulary as Vocabulary
 from synthdp.data.rows import GivenTable as GivenTable

@@ -50,5 +50,6 @@ from synthdp.privacy.values.privtree import split_tree as split_tree
 from synthdp.privacy.values.thresholds import MIN_DELTA as MIN_DELTA
 from synthdp.privacy.values.thresholds import partition_threshold as partition_threshold
 from synthdp.privacy.values.thresholds import tail_bound as tail_bound
+from synthdp.privacy.values.thresholds import value_weights as value_weights
 from synthdp.privacy.values.value_events import HistogramEvent as HistogramEvent
 from synthdp.privacy.values.value_events import PartitionEvent as PartitionEvent

@@ -204,7 +204,9 @@ class Values:
 
 @pytest.mark.parametrize("canary", ["equal children in one cell", "beyond every bound"])
 def test_what_learning_tells_of_a_family_is_at_most_what_it_is_charged(canary):
-    """Each exact answer moves by one, or less: a family is one record, however many rows it has."""
+    """Each exact answer moves by what is declared, or less: a family is one record, however many
+    rows it has.
+    """
     found, (one, other) = opened_package(), neighbours(canary)
     log = Recorder(Values(rows_of(found, one).values), FrozenRandomness(1))
     release = learning(found, one, log, randomness=FrozenRandomness(1))
@@ -214,7 +216,7 @@ def test_what_learning_tells_of_a_family_is_at_most_what_it_is_charged(canary):
         (event,) = asked.events
         first, second = (as_cells(answer) for answer in (asked.exact, asked.question.exact(kernel)))
         moved = sum((first.get(cell, 0) - second.get(cell, 0)) ** 2 for cell in {*first, *second})
-        assert moved <= 1, asked.question
+        assert moved <= event.sensitivity_squared, asked.question
         told += moved / (2 * float(event.sigma_squared))
         spent += float(event.rho)
     assert 0 < told <= spent * (1 + 1e-9)

@@ -26,8 +26,12 @@ CUTS = st.sets(st.integers(-7, 7), max_size=6).map(
 class Listed:
     """Values with their counts, in blocks of four, and the places that were asked for."""
 
-    def __init__(self, values, counts) -> None:
+    def __init__(self, values, counts, missing=0) -> None:
         self.listed, self.exact, self.asked = list(values), [int(count) for count in counts], []
+        self.n_missing = missing
+
+    def missing(self):
+        return self.n_missing
 
     def counts(self):
         return [
@@ -55,7 +59,14 @@ def counted(frequencies):
     return found
 
 
-class Rows:
+class OneValue:
+    """A source of which each record has one value, or none."""
+
+    def most_values(self, _grid):
+        return 1
+
+
+class Rows(OneValue):
     """Exact counts of one column, by a plain loop; None is missing. Values come in order of
     occurrence.
     """
@@ -75,10 +86,10 @@ class Rows:
     def frequencies(self, grid):
         assert grid.column == "x"
         counts = Counter(value for value in self.values if value is not None)
-        return Listed(counts, counts.values())
+        return Listed(counts, counts.values(), self.values.count(None))
 
 
-class Counts:
+class Counts(OneValue):
     """Values with counts as given, and no missing ones."""
 
     def __init__(self, values, counts) -> None:
@@ -92,7 +103,7 @@ class Counts:
         return Listed(self.values, self.counts)
 
 
-class Untouchable:
+class Untouchable(OneValue):
     """A source that nobody may ask."""
 
     def histogram(self, _grid, _starts):

@@ -47,10 +47,11 @@ def levels_with_first(town):
 def list_in_order_of_appearance(monkeypatch):
     original = HeldTexts.frequencies
 
-    def frequencies(self, grid):
-        counts = counted(original(self, grid))
+    def frequencies(self, grid, _groups=None):
+        found = original(self, grid)
+        counts = counted(found)
         seen = [key for key in self._vocabulary.keys if key in counts]
-        return Listed(seen, [counts[key] for key in seen])
+        return Listed(seen, [counts[key] for key in seen], found.missing())
 
     monkeypatch.setattr(HeldTexts, "frequencies", frequencies)
 
@@ -173,9 +174,10 @@ def test_it_finds_a_bound_on_rows_that_is_not_kept(monkeypatch):
 def test_it_finds_a_record_that_is_counted_twice(monkeypatch):
     of_levels, of_cells = HeldTexts.frequencies, HeldNumbers.histogram
 
-    def frequencies(self, grid):
-        counts = counted(of_levels(self, grid))
-        return Listed([*counts, "all"], [*counts.values(), sum(counts.values())])
+    def frequencies(self, grid, _groups=None):
+        found = of_levels(self, grid)
+        counts = counted(found)
+        return Listed([*counts, "all"], [*counts.values(), sum(counts.values())], found.missing())
 
     monkeypatch.setattr(HeldTexts, "frequencies", frequencies)
     monkeypatch.setattr(

@@ -26,8 +26,6 @@ from synthdp.privacy.values.value_events import PartitionEvent
 CERTAIN = 50.0
 """Log ratio of what only one of the tables can have said; beyond any that noise gives."""
 
-_NOTHING = np.empty(0, dtype=np.int64)
-
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,7 +68,7 @@ class Values(NamedTuple):
         counts = [count for block in frequencies.counts() for count in block.tolist()]
         values = frequencies.values(np.arange(len(counts)))
         plain = [value if isinstance(value, str) else int(value) for value in values]
-        return cls(dict(zip(plain, counts, strict=True)), int(source.histogram(grid, _NOTHING)[0]))
+        return cls(dict(zip(plain, counts, strict=True)), frequencies.missing())
 
     def moved(self, other: "Values", *, power: int) -> int:
         """Sum of the powers of the differences of all counts, those of missing values among them."""
@@ -114,17 +112,23 @@ class Frequent(Question[ValueSource]):
         )
         (missing,), noisy = (with_noise(event, each, bits) for each in counts)
         pairs = zip(exact.counts, noisy, strict=True)
-        return {value: count for value, count in pairs if count >= event.threshold}, missing
+        weight = event.weight  # answers are in records
+        passing = {value: count / weight for value, count in pairs if count >= event.threshold}
+        return passing, missing / weight
 
     def excess(self, event: PartitionEvent, one: Values, other: Values) -> Iterator[str]:
         """A distance beyond the declared one, or a threshold too low for values of one unit alone."""
         if (moved := one.moved(other, power=2)) > event.sensitivity_squared:
             yield f"its exact numbers move by {moved} (squared L2), {event.sensitivity_squared} declared"
-        alone = [max(table.counts[v] for v in table.counts if v not in against.counts) for table, against in
-                 ((one, other), (other, one)) if table.counts.keys() - against.counts.keys()]  # fmt: skip
         sigma = float(event.sigma_squared) ** 0.5
+        # Whichever of the values passes that only one of the tables has.
         passes = max(
-            (float(ndtr(-(event.threshold - 0.5 - count) / sigma)) for count in alone), default=0.0
+            sum(
+                float(ndtr(-(event.threshold - 0.5 - count) / sigma))
+                for value, count in table.counts.items()
+                if value not in against.counts
+            )
+            for table, against in ((one, other), (other, one))
         )
         if passes > float(event.delta) * (1 + 1e-9):
             yield f"a value of one unit passes with probability {passes:.3g}, {float(event.delta):.3g} declared"
@@ -137,7 +141,8 @@ class Frequent(Question[ValueSource]):
             return 0.0
         variance = float(event.sigma_squared)
         limit = event.threshold - 0.5
-        squares = (answer.missing - one.missing) ** 2 - (answer.missing - other.missing) ** 2
+        missing = answer.missing * event.weight
+        squares = (missing - one.missing) ** 2 - (missing - other.missing) ** 2
         total = squares / (2 * variance)
         # Values are independent given the counts, so their log ratios add up; a value that is in
         # neither table has none.
@@ -152,7 +157,8 @@ class Frequent(Question[ValueSource]):
                 total += float(tails[1] - tails[0])
             elif left and right:
                 pair = np.array([left]), np.array([right])
-                total += gaussian_log_ratio(np.array([answer.counts[value]]), *pair, variance)
+                count = answer.counts[value] * event.weight
+                total += gaussian_log_ratio(np.array([count]), *pair, variance)
             else:
                 total += CERTAIN if right else -CERTAIN
         return total

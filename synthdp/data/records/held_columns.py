@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from synthdp.core.errors import ParameterError
 from synthdp.core.grid import INFINITE, READ, UNREAD, Grid
 from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.records.row_groups import RowGroups
 from synthdp.data.records.row_pieces import RowPieces
-from synthdp.data.records.vocabulary import Vocabulary
+from synthdp.data.records.vocabulary import NO_KEY, Vocabulary
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.points import are_unread, decimals_of, exponents_of, steps_of
 from synthdp.schema.columns.column import Column, code_dtype
@@ -49,13 +50,17 @@ class HeldFrequencies(Sensitive):
         Texts by code point, or grid points, ascending; never in the order of the rows. Texts that
         no file can hold are left out.
     n_rows
-        Above 0; int64, one each.
+        Above 0; int64, one each, and behind them that of missing values.
     """
 
-    __slots__ = ("_listed", "_n_rows")
+    __slots__ = ("_listed", "_n_missing", "_n_rows")
 
     def __init__(self, listed: list[str] | NDArray[np.int64], n_rows: NDArray[np.int64]) -> None:
-        self._listed, self._n_rows = listed, n_rows
+        self._listed, self._n_rows, self._n_missing = listed, n_rows[:-1], int(n_rows[-1])
+
+    def missing(self) -> int:
+        """How often a value is missing."""
+        return self._n_missing
 
     def counts(self) -> list[NDArray[np.int64]]:
         """How often each value occurs, in one block."""
@@ -84,8 +89,14 @@ class HeldColumn(ABC):
         some.rows.add(numbers[rows])
         return some
 
-    def _counts(self, places: NDArray[np.integer[Any]], n_places: int) -> NDArray[np.int64]:
-        """How many rows are at each place, where each has one or, if it is negative, none."""
+    def _counts(
+        self, places: NDArray[np.integer[Any]], n_places: int, groups: RowGroups | None = None
+    ) -> NDArray[np.int64]:
+        """How many rows are at each place, where each has one or, if it is negative, none; or how
+        much groups of rows weigh there.
+        """
+        if groups is not None:
+            return groups.counts(places, n_places)
         return np.bincount(places[places >= 0], minlength=n_places).astype(np.int64)
 
     @abstractmethod
@@ -97,8 +108,8 @@ class HeldColumn(ABC):
         """Counts of cells; see `HeldSource`."""
 
     @abstractmethod
-    def frequencies(self, grid: Grid) -> HeldFrequencies:
-        """Counts of values; see `HeldSource`."""
+    def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
+        """Counts of values, of rows or of groups of them; see `HeldSource`."""
 
     @abstractmethod
     def codes(self, column: Column) -> NDArray[Any]:
@@ -142,7 +153,7 @@ class HeldTexts(HeldColumn):
         missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)
         return self._counts(1 - missing[numbers], 2)
 
-    def frequencies(self, grid: Grid) -> HeldFrequencies:
+    def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
         """Counts of texts, without white space around them, by code point.
 
         Texts that no UTF-8 file can hold, and foreign objects, are left out: they are no levels.
@@ -150,17 +161,24 @@ class HeldTexts(HeldColumn):
         self._check_plain(grid)
         numbers = self.rows.joined()
         keys = self._vocabulary.keys
-        occurring = self._counts(numbers, len(keys)).tolist()
-        counts: dict[str, int] = {}
-        for key, n_rows in zip(keys, occurring, strict=True):
-            text = canonical_text(key)
-            # Categories of a categorical dtype may belong to no row; to release them would need no
-            # noise, and would be a leak.
-            if n_rows and text is not None and is_writable(text) and not self._is_missing(key):
-                counts[text] = counts.get(text, 0) + n_rows
+        text_of: dict[int, str] = {}
+        missing = [NO_KEY]
+        # Categories of a categorical dtype may belong to no row; to release them would need no
+        # noise, and would be a leak.
+        for number in np.unique(numbers[numbers != NO_KEY]).tolist():
+            text = canonical_text(keys[number])
+            if self._is_missing(keys[number]):
+                missing.append(number)
+            elif text is not None and is_writable(text):
+                text_of[number] = text
         # By code point: the order in which texts came is the order of the records.
-        texts = sorted(counts)
-        return HeldFrequencies(texts, np.array([counts[text] for text in texts], dtype=np.int64))
+        texts = sorted({*text_of.values()})
+        place_of = {text: place for place, text in enumerate(texts)}
+        # Several keys may be one text. The last entry answers for `NO_KEY`.
+        places = np.full(len(keys) + 1, -1)
+        places[[*text_of]] = [place_of[text] for text in text_of.values()]
+        places[missing] = len(texts)
+        return HeldFrequencies(texts, self._counts(places[numbers], len(texts) + 1, groups))
 
     def codes(self, column: Column) -> NDArray[Any]:
         """The codes that a closed column gives the values."""
@@ -204,13 +222,14 @@ class _HeldPoints(HeldColumn):
         cells[present] = 1 + np.searchsorted(starts, points, side="right")
         return self._counts(cells, len(starts) + 2)
 
-    def frequencies(self, grid: Grid) -> HeldFrequencies:
+    def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
         """Counts of grid points, ascending."""
         points, present = self._points(grid)
-        places = np.full(len(present), -1)
         # Ascending by value, never by first occurrence.
-        values, places[present] = np.unique(points, return_inverse=True)
-        return HeldFrequencies(values, self._counts(places, len(values)))
+        values, of_values = np.unique(points, return_inverse=True)
+        places = np.full(len(present), len(values))
+        places[present] = of_values
+        return HeldFrequencies(values, self._counts(places, len(values) + 1, groups))
 
 
 @final

@@ -17,6 +17,7 @@ from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
 from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies, held_column
 from synthdp.data.records.placed_source import PlacedSource, source_of
+from synthdp.data.records.row_groups import RowGroups
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
@@ -61,15 +62,20 @@ class HeldSource(Sensitive):
         """
         return self._column(grid).histogram(grid, np.asarray(starts, dtype=np.int64))
 
-    def frequencies(self, grid: Grid) -> HeldFrequencies:
-        """All values that occur in one column and are not missing, and how often each does.
+    def most_values(self, grid: Grid) -> int:  # noqa: ARG002
+        """1: a record has one value in a column, or none."""
+        return 1
+
+    def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
+        """All values that occur in one column and are not missing, and how often each does; or how
+        much groups of rows weigh there, if these are given.
 
         Raises
         ------
         ParameterError
             If the column is not open, or its values do not lie on such a grid.
         """
-        return self._column(grid).frequencies(grid)
+        return self._column(grid).frequencies(grid, groups)
 
     def _column(self, grid: Grid) -> HeldColumn:
         if grid.column not in self._columns:

@@ -1,7 +1,7 @@
 """Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -15,15 +15,22 @@ from synthdp.data.codes.coded_table import CodeColumn, CodedTable
 from synthdp.data.records.held_columns import HeldFrequencies
 from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource
+from synthdp.data.records.row_groups import RowGroups
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.unit_rows import UnitRows, positions_within
 from synthdp.data.records.vocabulary import NO_KEY
 from synthdp.linked.linking.weighted_source import CLASS, WeightedSource
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.view import TOO_MANY, LinkedView
+from synthdp.privacy.values.thresholds import value_weights
 from synthdp.schema.words.headers import check_names
 
 Ints = NDArray[np.integer[Any]]
+
+MOST_ROWS = 16
+"""Most rows of a root that are read to learn levels. With more, more values could be of one root
+alone, and the threshold would grow for all; roots with so many values are rare.
+"""
 
 
 @final
@@ -186,23 +193,36 @@ class FamilyRows(Sensitive):
             self.codes |= dict(zip(table.attributes, coded.columns, strict=True))
         self.table, self._held = table, None
 
-    def one_of_each_root(self, hash_key: str | None) -> HeldSource | None:
-        """Values of open columns, of one row of each root that has some; None if all is declared.
+    def values_by_root(self, hash_key: str | None) -> "TableValues | None":
+        """Values of open columns, of which each root is one record; None if all is declared.
 
-        Sensitivity: as of a table of which each root is a record. Which of its rows a root is
-        counted with is drawn by `UnitRows`: a function of the root's own rows, their order, its key
-        and a random key. So with a root more one record is more, and no other one changes.
+        Sensitivity: as of a table of which each root is a record, in histograms with one of its
+        rows, of levels with some. Which these are is drawn by `UnitRows`: a function of the root's
+        own rows, their order, its key and a random key. So with a root more one record is more, and
+        no other one changes.
         """
         if self._held is None:
             return None
-        root = self
+        root, most = self, 1
         while root.parent is not None:
+            most = min(most * root.table.max_children, MOST_ROWS)
             root = root.parent
-        units = UnitRows(max_rows=1, key=hash_key)
         # As bytes, of which no two keys have the same: as texts they would be read once more.
         names = np.array([repr(name).encode() for name in root._names], dtype=object)
-        units.add(pd.Series(names[self.roots], dtype=object))
-        return self._held.of_rows(np.flatnonzero(units.kept())).source
+        owners = pd.Series(names[self.roots], dtype=object)
+
+        def kept(max_rows: int) -> Ints:
+            units = UnitRows(max_rows=max_rows, key=hash_key)
+            units.add(owners)
+            return np.flatnonzero(units.kept())
+
+        one = self._held.of_rows(kept(1)).source
+        if most == 1:
+            return TableValues(one)
+        rows = kept(most)
+        weights = np.array(value_weights(most), dtype=np.int64)
+        groups = RowGroups(self.roots[rows], weights)
+        return TableValues(one, self._held.of_rows(rows).source, groups, most)
 
     def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
         """Rows of a table below, and the places of what they refer to: a row once for each, none if
@@ -282,35 +302,61 @@ class FamilyRows(Sensitive):
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
+class TableValues(Sensitive):
+    """Exact counts of the open columns of one table, of which each root is a record."""
+
+    one: HeldSource
+    """One row of each root."""
+    some: HeldSource | None = None
+    """Several rows of each root, whose values share its weight; None if a root has one row."""
+    groups: RowGroups | None = None
+    """Of which root each of these rows is."""
+    most_values: int = 1
+    """Most rows of one root among them."""
+
+
+@final
 class FamilyValues(Sensitive):
-    """Exact counts of single open columns, one row of each root in each. Only the privacy kernel
+    """Exact counts of single open columns, of which each root is a record. Only the privacy kernel
     may ask it.
 
     It is to the kernel what one table of the roots would be, whose columns are called
-    ``table.column``: a root is in one cell of a histogram, or in none, and counted for one value.
+    ``table.column``: a root is in one cell of a histogram, or in none. Of a column of texts it may
+    have several values, and counts for all of them; of all others it is counted for one.
 
     Parameters
     ----------
     tables
         Counts of the open columns of each table that has some.
+    levels
+        The columns of texts, as they are called here.
     """
 
-    __slots__ = ("_tables",)
+    __slots__ = ("_levels", "_tables")
 
-    def __init__(self, tables: Mapping[str, HeldSource]) -> None:
+    def __init__(self, tables: Mapping[str, TableValues], levels: Collection[str]) -> None:
         self._tables = dict(tables)
+        self._levels = frozenset(levels)
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """As that of a `HeldSource`."""
-        source, own = self._of(grid)
-        return source.histogram(own, starts)
+        values, own = self._of(grid)
+        return values.one.histogram(own, starts)
+
+    def most_values(self, grid: Grid) -> int:
+        """Most values that a root is counted for."""
+        values, _ = self._of(grid)
+        return values.most_values if grid.column in self._levels else 1
 
     def frequencies(self, grid: Grid) -> HeldFrequencies:
-        """As those of a `HeldSource`."""
-        source, own = self._of(grid)
-        return source.frequencies(own)
+        """As those of a `HeldSource`; of columns of texts by weights."""
+        values, own = self._of(grid)
+        if values.some is None or self.most_values(grid) == 1:
+            return values.one.frequencies(own)
+        return values.some.frequencies(own, values.groups)
 
-    def _of(self, grid: Grid) -> tuple[HeldSource, Grid]:
+    def _of(self, grid: Grid) -> tuple[TableValues, Grid]:
         table, _, column = grid.column.partition(".")  # no table has a dot in its name
         return self._tables[table], replace(grid, column=column)
 
@@ -347,10 +393,18 @@ class LinkedRows(Sensitive):
     @property
     def values(self) -> FamilyValues:
         """Exact counts of the values of open columns, for the kernel."""
-        sources = {
-            name: rows.one_of_each_root(self._hash_key) for name, rows in self._families.items()
+        tables = {
+            name: rows.values_by_root(self._hash_key) for name, rows in self._families.items()
         }
-        return FamilyValues({name: each for name, each in sources.items() if each is not None})
+        levels = [
+            f"{name}.{column.name}"
+            for name, rows in self._families.items()
+            for column in (() if rows.table.declared is None else rows.table.declared.open_columns)
+            if "levels" in column.open_parts
+        ]
+        return FamilyValues(
+            {name: each for name, each in tables.items() if each is not None}, levels
+        )
 
     def counted(self, views: Mapping[str, LinkedView]) -> dict[str, WeightedSource]:
         """Exact counts of each view that has something to draw, by what it is called; total, as

@@ -14,7 +14,7 @@ from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import exact_delta
 from synthdp.privacy.queryable import Answer, Queryable
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
-from synthdp.privacy.values.thresholds import partition_threshold
+from synthdp.privacy.values.thresholds import partition_threshold, value_weights
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
 
 MAX_CELLS = 1 << 22
@@ -31,9 +31,13 @@ class Frequencies(Protocol):
     no others.
     """
 
+    def missing(self) -> int:
+        """How many records have none; "missing" is to them a value like others."""
+
     def counts(self) -> Iterable[NDArray[np.int64]]:
-        """How many records have the value of each place, in blocks of any lengths; each record has
-        at most one.
+        """How many records have the value of each place, in blocks of any lengths.
+
+        Of a source that counts a record for several values, these are sums of `value_weights`.
         """
 
     def values(self, places: NDArray[np.int64]) -> list[str] | NDArray[np.int64]:
@@ -41,11 +45,14 @@ class Frequencies(Protocol):
 
 
 class ValueSource(Protocol):
-    """Where exact counts of the values of single columns come from.
+    """Where exact counts of the values of single columns come from."""
 
-    Of one grid both methods find the same records missing: the sensitivity of both together is that
-    of one.
-    """
+    def most_values(self, grid: Grid) -> int:
+        """For how many values of a column `frequencies` counts one record, at most; public.
+
+        If that is more than one, a record with m values, missing among them, counts
+        ``value_weights(most_values)[m - 1]`` for each.
+        """
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Counts of: missing, below ``starts[0]``, from each start to the next, at or above the
@@ -85,7 +92,7 @@ class FrequentValues(Generic[Value]):
     """Noisy count of the records without a value, whatever it is."""
     stddev: float
     """Standard deviation of the noise before the threshold, in records."""
-    threshold: int
+    threshold: float
     """Least noisy count that is released."""
 
 
@@ -94,10 +101,11 @@ class PrivateValues(Queryable[ValueSource]):
     """The values of single columns behind a ledger: how a domain is learnt that nobody declared.
 
     Like `PrivateTable` it shows nothing of the records but what an event in the ledger paid for,
-    and each question pays before the records are touched. Sensitivity: a record has one value in a
-    column, or none, so a unit changes the cells of one histogram, or the counts of all values, by
-    at most ``unit.marginal_l2_squared`` (squared L2) together. Values are released in their own
-    order, never in that of the records.
+    and each question pays before the records are touched. Sensitivity: a record is in one cell of a
+    histogram, so a unit changes the cells by at most ``unit.marginal_l2_squared`` (squared L2)
+    together. It counts 1 for one value, or for "missing"; or for each of m of them ``1 / sqrt(m)``,
+    so that the counts of all values move no further. Values are released in their own order, never
+    in that of the records.
 
     Parameters
     ----------
@@ -167,7 +175,7 @@ class PrivateValues(Queryable[ValueSource]):
         self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float
     ) -> FrequentValues[str | int]:
         """Release the values that many records share, with noisy counts: partition selection
-        [Desfontaines22].
+        [Desfontaines22], of records with several values by weighted counts [Gopi20].
 
         The count of every value gets noise of its own, before the source is asked for any value.
         Places are no more than names for values: whatever their order, noise is independent of it,
@@ -188,24 +196,32 @@ class PrivateValues(Queryable[ValueSource]):
         BudgetExceededError
             If the ledger has less than ``rho`` or ``delta`` left; the records are not touched then.
         ParameterError
-            If ``rho`` or ``delta`` is not above 0, or too small.
+            If ``rho`` or ``delta`` is not above 0, or too small; or units have several records of
+            several values each.
         """
-        unit = self._ledger.unit
-        sigma_squared = unit.sigma_squared(exact_rho(rho))
+        unit, most_values = self._ledger.unit, self._source.most_values(grid)
+        # A record moves the counts by one unit of length, in units of weight: its weights are
+        # 1 / sqrt(m), rounded down, for each of m values.
+        weight = value_weights(most_values)[0]
+        sigma_squared = unit.sigma_squared(exact_rho(rho)) * weight**2
         self._check_scale(sigma_squared, rho)
         allowed = exact_delta(delta)
-        # From sigma, the most rows of a person and delta: a value of one unit alone passes with
-        # probability delta at most.
+        # From sigma, the most rows of a person, the most values of a record and delta: a value of
+        # one unit alone passes with probability delta at most.
         threshold = partition_threshold(
-            sigma_squared=sigma_squared, max_rows=unit.max_rows, delta=allowed
+            sigma_squared=sigma_squared,
+            max_rows=unit.max_rows,
+            delta=allowed,
+            most_values=most_values,
         )
         event = PartitionEvent(
             column=grid.column,
             of=grid.of,
             sigma_squared=sigma_squared,
-            sensitivity_squared=unit.marginal_l2_squared,
+            sensitivity_squared=unit.marginal_l2_squared * weight**2,
             threshold=threshold,
             failure_probability=allowed,
+            most_values=most_values,
         )
 
         def passed() -> Answer:
@@ -213,7 +229,7 @@ class PrivateValues(Queryable[ValueSource]):
             # what the threshold hides.
             frequencies = self._source.frequencies(grid)
             # A public cell beside the values.
-            missing = self._source.histogram(grid, np.empty(0, dtype=np.int64))[:1]
+            missing = np.array([frequencies.missing()], dtype=np.int64)
             # Noise of the missing cell is drawn first, whatever values there are.
             noisy = self._noisy(event, missing).tolist()
             places = []
@@ -246,8 +262,9 @@ class PrivateValues(Queryable[ValueSource]):
         missing, *numbers = answer.numbers.tolist()
         # Half of the numbers are counts; the other half, if there are no texts, the values.
         frequencies = answer.texts or numbers[len(numbers) // 2 :]
-        counts = dict(zip(frequencies, map(float, numbers[: len(frequencies)]), strict=True))
-        return FrequentValues(counts, float(missing), event.stddev, threshold)
+        in_records = (count / weight for count in numbers[: len(frequencies)])
+        counts = dict(zip(frequencies, in_records, strict=True))
+        return FrequentValues(counts, missing / weight, event.stddev / weight, threshold / weight)
 
     def split_tree(
         self, grid: Grid, first: int, stop: int, *, rho: Fraction | float

@@ -9,6 +9,12 @@ As long as T > k, g is convex on 0 .. k, because the probabilities of X = T - c 
 to 0. So the sum is largest, for a given m, with all but one of the c_j equal to 1, where it is ``(m
 - 1) g(1) + g(k - m + 1)``; this is convex in m, hence largest at m = 1 or m = k. Any T > k with
 ``max(g(k), k g(1)) <= delta`` therefore keeps the probability at or below delta.
+
+Or let a record have several values, and count less for each the more it has: of m values, at most
+M, each gets the weight ``w_m = floor(W / sqrt(m))`` [Gopi20, weighted Gaussian]. Squares of the
+weights of a record sum to ``W^2`` at most, so one record with W of weight at a single value is what
+noise is for. Its values pass with at most ``m P(X >= T - w_m)``; any ``T > W`` for which that is at
+most delta for each m from 1 to M keeps the probability at or below delta.
 """
 
 from fractions import Fraction
@@ -20,6 +26,11 @@ from synthdp.privacy.noise.exact import erf_bounds
 
 MIN_DELTA = 1e-280
 """Far below any delta that is asked for; the first guess at a threshold is a floating-point number."""
+
+WEIGHT = 1 << 10
+"""Units of weight W of a record that may have several values: what is lost by rounding the weight
+of each of m values down is below the part ``sqrt(m) / W`` of it.
+"""
 
 _BITS = 64
 """Bits beyond those that tell a tail from 0: its bound is right to about one part in 2^60."""
@@ -46,7 +57,21 @@ def tail_bound(sigma_squared: Fraction, m: int) -> Fraction:
     return Fraction((1 << bits) - lower, 2 << bits)
 
 
-def partition_threshold(*, sigma_squared: Fraction, max_rows: int, delta: Fraction) -> int:
+def value_weights(most_values: int) -> tuple[int, ...]:
+    """The weights of each value of records that have 1, 2, .. ``most_values`` of them, in units of
+    which the first one, of a single value, has all.
+
+    >>> value_weights(1), value_weights(4)
+    ((1,), (1024, 724, 591, 512))
+    """
+    if most_values == 1:
+        return (1,)
+    return tuple(isqrt(WEIGHT**2 // n_values) for n_values in range(1, most_values + 1))
+
+
+def partition_threshold(
+    *, sigma_squared: Fraction, max_rows: int, delta: Fraction, most_values: int = 1
+) -> int:
     """A noisy count at which a value may be released; see the top of this module.
 
     It is the smallest that `tail_bound` proves, or less than ``sigma / 1000`` above it.
@@ -54,16 +79,20 @@ def partition_threshold(*, sigma_squared: Fraction, max_rows: int, delta: Fracti
     Parameters
     ----------
     sigma_squared
-        Variance of the Gaussian noise on each count, in records squared.
+        Variance of the Gaussian noise on each count, in units of `value_weights`, squared.
     max_rows
         Most records of one unit.
     delta
         Probability, above 0, that a unit's own value is released.
+    most_values
+        Most values of one record, which counts by `value_weights` for each. Where they can be
+        several, a unit is one record.
 
     Raises
     ------
     ParameterError
-        If delta is not between `MIN_DELTA` and 1.
+        If delta is not between `MIN_DELTA` and 1, or units of several records have several values
+        each.
 
     >>> partition_threshold(sigma_squared=Fraction(100), max_rows=1, delta=Fraction(1, 10**9))
     62
@@ -72,18 +101,29 @@ def partition_threshold(*, sigma_squared: Fraction, max_rows: int, delta: Fracti
         raise ParameterError(
             f"delta of a threshold is {float(delta)}; give at least {MIN_DELTA} and less than 1"
         )
+    if most_values > 1 and max_rows > 1:
+        raise ParameterError(
+            f"max_rows is {max_rows} and most_values {most_values}; one of them must be 1"
+        )
+    # The worst that a unit can have: so many values alone, and what is counted for each.
+    worst = list(enumerate(value_weights(most_values), start=1))
+    if max_rows > 1:
+        worst = [(1, max_rows), (max_rows, 1)]
 
     def fails(threshold: int) -> bool:
-        alone = tail_bound(sigma_squared, threshold - max_rows)
-        return alone > delta or max_rows * tail_bound(sigma_squared, threshold - 1) > delta
+        return any(
+            n_values * tail_bound(sigma_squared, threshold - count) > delta
+            for n_values, count in worst
+        )
 
-    together, apart = (-NormalDist().inv_cdf(float(part)) for part in (delta, delta / max_rows))
     sigma = sqrt(sigma_squared)
-    guess = ceil(0.5 + max(max_rows + sigma * together, 1 + sigma * apart))
+    guess = 0.5 + max(
+        count - sigma * NormalDist().inv_cdf(float(delta / n_values)) for n_values, count in worst
+    )
     # Floating point only proposes where to begin; what is used has passed the exact bound. One
-    # below the guess, so that rounding up of the guess costs nothing; above the most rows, where
-    # the proof at the top begins.
-    threshold = max(guess - 1, max_rows + 1)
+    # below the guess, so that rounding up of the guess costs nothing; above all counts of one unit,
+    # where the proof at the top begins.
+    threshold = max(ceil(guess) - 1, max(count for _, count in worst) + 1)
     while fails(threshold):
         # Steps of a thousandth of sigma: one by one they would take long for large sigma, and the
         # loss is next to nothing.

@@ -7,6 +7,7 @@ from typing import final
 from synthdp.privacy.events import CountsEvent
 from synthdp.privacy.noise.gaussian import GAUSSIAN
 from synthdp.privacy.unit import PrivacyUnit
+from synthdp.privacy.values.thresholds import value_weights
 
 
 @final
@@ -49,12 +50,21 @@ class PartitionEvent(CountsEvent):
     sensitivity. A value that only one of them holds belongs to one unit, and passes the threshold
     with a probability of at most ``delta`` in all (`synthdp.privacy.values.thresholds`); given that
     none does, the release is distributed as if there were no such value [Desfontaines22].
+
+    Where a record may have several values, up to ``most_values``, it counts for each by
+    `value_weights`; noise, sensitivity and threshold are in these units.
     """
 
     column: str
     of: str
     threshold: int
     failure_probability: Fraction
+    most_values: int = 1
+
+    @property
+    def weight(self) -> int:
+        """What a record with a single value counts for it."""
+        return value_weights(self.most_values)[0]
 
     @property
     def delta(self) -> Fraction:
@@ -69,5 +79,7 @@ class PartitionEvent(CountsEvent):
             "threshold": self.threshold,
             "delta": float(self.delta),
         }
+        if self.most_values > 1:
+            counted |= {"values_per_record": self.most_values, "units_of_weight": self.weight}
         mechanism = f"{GAUSSIAN}, counts below a threshold left out"
         return self._described("partition selection", of=counted, mechanism=mechanism)

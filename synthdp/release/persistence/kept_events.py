@@ -5,7 +5,7 @@ trusted.
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from typing import Any
 
@@ -83,9 +83,9 @@ def event_in(content: Any) -> Event:
     """The event that `event_to_dict` wrote; raises `ValueError` if it is none."""
     try:
         kind = EVENTS[content["class"]]
-        event = kind(
-            **{each.name: _field_in(content[each.name], each.type) for each in fields(kind)}
-        )
+        # What has a default was not written by earlier versions.
+        said = [each for each in fields(kind) if each.name in content or each.default is MISSING]
+        event = kind(**{each.name: _field_in(content[each.name], each.type) for each in said})
         # An event of no cost would be an answer for nothing.
         if event.rho > 0 and 0 <= event.delta < 1:
             return event

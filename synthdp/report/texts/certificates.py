@@ -419,9 +419,9 @@ def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Questions about linked tables, with sigma in units of privacy: a family counts 1.
+    """Questions about linked tables, with sigma and thresholds in units of privacy: a family counts 1.
 
-    As certificates state them sigma is in units of weight, of which a family counts as many as the
+    As certificates state them they are in units of weight, of which a family counts as many as the
     sensitivity says.
 
     >>> in_units(
@@ -429,16 +429,14 @@ def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ... )[0]["sigma"]
     2.0
     """
-    return [
-        {
-            **event,
-            "sigma": event["sigma"]
-            / (event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"])),
-        }
-        if "sigma" in event
-        else dict(event)
-        for event in events
-    ]
+    found = []
+    for event in map(dict, events):
+        if "sigma" in event:
+            event["sigma"] /= event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"])
+        if "units_of_weight" in event:
+            event["threshold"] = round(event["threshold"] / event["units_of_weight"], 1)
+        found.append(event)
+    return found
 
 
 def event_row(event: Mapping[str, Any]) -> tuple[str, str, str, str]:

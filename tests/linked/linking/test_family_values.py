@@ -1,8 +1,9 @@
 """What is learnt of linked tables: each root is one record, whatever hangs on it, and of no other
-root anything changes.
+root anything changes. Of levels a root counts for several, less for each.
 """
 
 from collections import Counter
+from fractions import Fraction
 from functools import cache
 from unittest.mock import patch
 
@@ -14,7 +15,9 @@ from helpers.families import KEY, field
 from helpers.seldom import examples
 
 from synthdp.core import Grid
-from synthdp.linked import FamilyRows, Package
+from synthdp.data import RowGroups
+from synthdp.linked import MOST_ROWS, FamilyRows, Package, TableValues
+from synthdp.privacy import value_weights
 
 SHAPE_NAMES = list(small_packages.SHAPES)
 N_PACKAGES, N_TABLES = 5, 40
@@ -54,7 +57,9 @@ def values_of(found, tables, hash_key=KEY, n_at_once=None):
 
 
 def answers(found, values):
-    """The exact answer to each question that learning asks, by question: counts by cell."""
+    """The exact answer to each question that learning asks, by question: counts by cell, those of
+    levels in parts of the weight of one record.
+    """
     asked = {}
     for table in found.tables:
         for column in () if table.declared is None else table.declared.open_columns:
@@ -63,14 +68,19 @@ def answers(found, values):
                 cells = values.histogram(Grid(column=name), np.empty(0, np.int64))
                 asked[name, "missing"] = dict(enumerate(cells.tolist()))
                 frequencies = values.frequencies(Grid(column=name))
-                asked[name, "levels"] = listed(frequencies) | {"missing": int(cells[0])}
+                weight = value_weights(values.most_values(Grid(column=name)))[0]
+                counts = listed(frequencies) | {"missing": frequencies.missing()}
+                asked[name, "levels"] = {
+                    value: Fraction(int(count), weight) for value, count in counts.items()
+                }
                 continue
             for of in ("values", "decimals", "exponents", "steps", "reading"):
                 cells = values.histogram(Grid(column=name, of=of), CELLS)
                 asked[name, of] = dict(enumerate(cells.tolist()))
             frequencies = values.frequencies(Grid(column=name))
-            missing = int(values.histogram(Grid(column=name), CELLS)[0])
-            asked[name, "frequent"] = listed(frequencies) | {"missing": missing}
+            assert frequencies.missing() == values.histogram(Grid(column=name), CELLS)[0]
+            assert values.most_values(Grid(column=name)) == 1
+            asked[name, "frequent"] = listed(frequencies) | {"missing": frequencies.missing()}
     return asked
 
 
@@ -93,7 +103,9 @@ def some_tables(seed, found):
 
 
 def largest_moves(shape):
-    """How far the answers move, at most, if a root is taken away: all cells of one question."""
+    """How far the answers move, at most, if a root is taken away: squares of all cells of one
+    question.
+    """
     worst, least = Counter(), 0
     for seed in range(examples(N_TABLES)):
         found = opened_package(shape, seed % N_PACKAGES)
@@ -105,7 +117,7 @@ def largest_moves(shape):
             for question, cells in answers(found, values_of(found, fewer, **reading)).items():
                 before = whole[question]
                 moved = [before.get(cell, 0) - cells.get(cell, 0) for cell in {*before, *cells}]
-                worst[question[1]] = max(worst[question[1]], sum(map(abs, moved)))
+                worst[question[1]] = max(worst[question[1]], sum(each**2 for each in moved))
                 least = min(least, *moved)
     return worst, least
 
@@ -118,14 +130,32 @@ def test_a_root_moves_each_answer_by_one_at_most_whatever_the_keys_are(shape):
 
 
 def _all_rows(rows, _):
-    return None if rows._held is None else rows._held.source
+    return None if rows._held is None else TableValues(rows._held.source)
 
 
 def _one_of_each_parent(rows, _):
     if rows._held is None:
         return None
     firsts = np.unique(rows.parents, return_index=True)[1]
-    return rows._held.of_rows(firsts).source
+    return TableValues(rows._held.of_rows(firsts).source)
+
+
+def _weights_by_parent(rows, _):
+    """Each parent shares a weight among its rows' values, not each root."""
+    if rows._held is None:
+        return None
+    one = rows._held.of_rows(np.unique(rows.roots, return_index=True)[1]).source
+    weights = np.array(value_weights(MOST_ROWS))
+    return TableValues(one, rows._held.source, RowGroups(rows.parents, weights), MOST_ROWS)
+
+
+def _weights_of_single_values(rows, _):
+    """A root counts for each of its values as if it had no other one."""
+    if rows._held is None:
+        return None
+    one = rows._held.of_rows(np.unique(rows.roots, return_index=True)[1]).source
+    weights = np.full(MOST_ROWS, value_weights(MOST_ROWS)[0])
+    return TableValues(one, rows._held.source, RowGroups(rows.roots, weights), MOST_ROWS)
 
 
 def _one_by_the_number_of_its_root(rows, _):
@@ -134,14 +164,77 @@ def _one_by_the_number_of_its_root(rows, _):
         return None
     turns = [np.flatnonzero(rows.roots == root) for root in np.unique(rows.roots)]
     chosen = [own[root % len(own)] for root, own in enumerate(turns)]
-    return rows._held.of_rows(np.array(chosen, np.intp)).source
+    return TableValues(rows._held.of_rows(np.array(chosen, np.intp)).source)
 
 
-@pytest.mark.parametrize("choice", [_all_rows, _one_of_each_parent, _one_by_the_number_of_its_root])
+@pytest.mark.parametrize(
+    "choice",
+    [
+        _all_rows,
+        _one_of_each_parent,
+        _one_by_the_number_of_its_root,
+        _weights_by_parent,
+        _weights_of_single_values,
+    ],
+)
 def test_other_choices_of_rows_would_be_found(choice):
-    with patch.object(FamilyRows, "one_of_each_root", choice):
+    with patch.object(FamilyRows, "values_by_root", choice):
         worst, _ = largest_moves("tree")
     assert max(worst.values()) > 1
+
+
+def values_of_children(n_children, texts, hash_key=KEY):
+    """Exact counts of one root with so many children, of each of which y is a text."""
+    content = opened_description(np.random.default_rng(1), "pair")
+    content["resources"][1]["synthdp"]["max_children"] = n_children
+    found = Package.from_dict(content)
+    root, child = found.tables
+    tables = {
+        root.name: pd.DataFrame({name: ["1"] for name in root.fields}),
+        child.name: pd.DataFrame(
+            {
+                name: ["1"] * n_children
+                if name in child.parent_key
+                else [*map(str, range(n_children))]
+                for name in child.fields
+            }
+        ).assign(y=pd.Series(texts, dtype=object)),
+    }
+    return values_of(found, tables, hash_key=hash_key), Grid(column=f"{child.name}.y")
+
+
+@pytest.mark.parametrize(
+    ("texts", "counts"),
+    [
+        (["a", "a", "a"], {"a": 1024}),
+        (["a", "b", "a"], {"a": 724, "b": 724}),
+        (["a", " b", "c"], {"a": 591, "b": 591, "c": 591}),
+        ([None, "b", ""], {None: 724, "b": 724}),
+        ([None, None, None], {None: 1024}),
+        (["\ud800", "b", "b"], {"b": 1024}),
+        ([b"no level", "b", "c"], {"b": 724, "c": 724}),
+    ],
+    ids=str,
+)
+def test_a_root_shares_its_weight_among_its_different_values(texts, counts):
+    values, grid = values_of_children(3, texts)
+    assert values.most_values(grid) == 3
+    frequencies = values.frequencies(grid)
+    assert listed(frequencies) == {text: n for text, n in counts.items() if text is not None}
+    assert frequencies.missing() == counts.get(None, 0)
+
+
+def test_of_a_root_with_many_rows_a_sample_counts():
+    n_children, taken = 3 * MOST_ROWS, Counter()
+    for key in range(200):
+        values, grid = values_of_children(n_children, [*map(str, range(n_children))], f"{key:016}")
+        assert values.most_values(grid) == MOST_ROWS
+        counts = listed(values.frequencies(grid))
+        assert {*counts.values()} == {value_weights(MOST_ROWS)[-1]}
+        assert len(counts) == MOST_ROWS
+        taken.update([*counts])
+    assert len(taken) == n_children
+    assert all(abs(n - 200 / 3) < 6 * np.sqrt(200 * 2 / 9) for n in taken.values())
 
 
 def test_a_root_is_counted_with_each_of_its_rows_equally_often():
@@ -162,7 +255,7 @@ def test_a_root_is_counted_with_each_of_its_rows_equally_often():
     n_keys = 600
     for key in range(n_keys):
         values = values_of(found, tables, hash_key=f"{key:016}")
-        taken.update(listed(values.frequencies(Grid(column=f"{child.name}.y"))))
+        taken.update(listed(values.frequencies(Grid(column=f"{child.name}.x"))))
     assert taken.total() == n_keys
     assert n_rows > 1
     assert all(abs(n - n_keys / n_rows) < 6 * np.sqrt(n_keys) for n in taken.values())

@@ -4,7 +4,7 @@ values stay in.
 
 from fractions import Fraction
 from itertools import combinations
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from helpers.values import (
     NO_STARTS,
     STARTS,
     Counts,
+    Listed,
     Rows,
     Silent,
     book,
@@ -29,8 +30,8 @@ from oracles.noise_tails import tails
 from oracles.privacy import ALPHA, Seeded, failed, gaussian_p_values, p_binomial
 from scipy import stats
 
-from synthdp.core import PrivacyError
-from synthdp.privacy import Adjacency, PrivateValues, Queryable, gaussian_noise
+from synthdp.core import ParameterError, PrivacyError
+from synthdp.privacy import Adjacency, PrivateValues, Queryable, gaussian_noise, value_weights
 
 private_values = home(PrivateValues)
 queryable = home(Queryable)
@@ -323,7 +324,7 @@ def lone_values_released(accounting, counts_of_a_unit, n_units, max_rows):
     found = private(source, book(accounting, max_rows=max_rows)).frequent(
         GRID, rho=Fraction(1, 200), delta=LARGE_DELTA
     )
-    return len({value // width for value in found.counts}), found.threshold
+    return len({value // width for value in found.counts}), int(found.threshold)
 
 
 @EITHER
@@ -338,13 +339,65 @@ def test_a_value_of_one_unit_alone_passes_with_a_probability_of_at_most_delta(ac
     assert p_binomial(hits, n, 1 - none_passes) > ALPHA
 
 
+class Shared(Counts):
+    """Records that each have so many values, each of them its own."""
+
+    def __init__(self, n_records, n_values, most) -> None:
+        n_all = n_records * n_values
+        super().__init__(np.arange(n_all), np.full(n_all, value_weights(most)[n_values - 1]))
+        self.most = most
+
+    def most_values(self, _grid):
+        return self.most
+
+
+def shared_values_released(accounting, adjacency, n_values, n_records):
+    """Of how many records one of its values is released, all of them its own."""
+    source, ledger = Shared(n_records, n_values, 8), book(accounting, adjacency)
+    found = private(source, ledger).frequent(GRID, rho=Fraction(1, 200), delta=LARGE_DELTA)
+    assert ledger.spent == Fraction(1, 200)
+    return len({value // n_values for value in found.counts}), found
+
+
+@EITHER
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("n_values", [1, 3, 8])
+def test_several_values_of_one_record_alone_pass_with_a_probability_of_at_most_delta(
+    accounting, adjacency, n_values
+):
+    n = 50_000
+    hits, found = shared_values_released(accounting, adjacency, n_values, n)
+    assert stats.binom.sf(hits - 1, n, LARGE_DELTA) > ALPHA
+    assert found.stddev == pytest.approx(10 * sqrt(adjacency.marginal_l2_squared), rel=1e-3)
+    if n_values == 8:  # the worst that a record can have, with that much noise
+        assert stats.binom.sf(hits - 1, n, LARGE_DELTA / 2) < ALPHA
+
+
+def test_counts_of_several_values_are_in_records():
+    class Common(Shared):
+        def frequencies(self, _grid):
+            return Listed(["a", "b"], [1024 * 300, 724 * 500], 591 * 700)
+
+    found = private(Common(1, 1, 3), randomness=Silent()).frequent(GRID, rho=0.01, delta=1e-3)
+    assert found.counts == {"a": 300.0, "b": 724 * 500 / 1024}
+    assert found.missing == 591 * 700 / 1024
+    assert min(found.counts.values()) > found.threshold > 1
+
+
+def test_persons_with_several_records_of_several_values_are_refused():
+    ledger = book(max_rows=3)
+    with pytest.raises(ParameterError, match="max_rows is 3 and most_values 8"):
+        private(Shared(1, 1, 8), ledger).frequent(GRID, rho=0.01, delta=1e-3)
+    assert ledger.spent == 0
+
+
 @EITHER
 @pytest.mark.parametrize("rows", [(1,), (1, 1, 1, 1)], ids=str)
 def test_power_a_threshold_one_sigma_lower_is_noticed(accounting, rows, monkeypatch):
     original = private_values.partition_threshold
 
-    def lower(*, sigma_squared, max_rows, delta):
-        found = original(sigma_squared=sigma_squared, max_rows=max_rows, delta=delta)
+    def lower(*, sigma_squared, **rest):
+        found = original(sigma_squared=sigma_squared, **rest)
         return found - int(float(sigma_squared) ** 0.5)
 
     monkeypatch.setattr(private_values, "partition_threshold", lower)

@@ -1,7 +1,7 @@
 """Thresholds of partition selection: bounds hold, nothing smaller would do, and every loop ends."""
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, sqrt
 
 import numpy as np
 import pytest
@@ -9,7 +9,14 @@ from helpers.homes import home
 from oracles.noise_tails import tails
 
 from synthdp.core import ParameterError
-from synthdp.privacy import MAX_ROWS, MAX_SIGMA_SQUARED, MIN_DELTA, partition_threshold, tail_bound
+from synthdp.privacy import (
+    MAX_ROWS,
+    MAX_SIGMA_SQUARED,
+    MIN_DELTA,
+    partition_threshold,
+    tail_bound,
+    value_weights,
+)
 
 SIGMAS = [0.1, 0.3, 0.5, 0.8, 1.0, 1.7, 3.0, 10.0, 70.0, 1000.0, 10_000.0]
 DELTAS = [0.9, 0.5, 0.05, 1e-3, 1e-6, 1e-9, 1e-12]
@@ -115,6 +122,60 @@ def test_power_both_spreads_of_rows_matter():
         tail, found = tails(sigma), threshold(sigma, 8, 1e-6)
         together, apart = tail[found - 8], 8 * tail[found - 1]
         assert (together > apart) == (worst == "together")
+
+
+any_number_of_values = pytest.mark.parametrize("most_values", [2, 3, 16, 200])
+
+
+@any_number_of_values
+def test_squares_of_a_records_weights_never_pass_that_of_a_single_value(most_values):
+    weights = value_weights(most_values)
+    assert len(weights) == most_values
+    for n_values, weight in enumerate(weights, start=1):
+        assert n_values * weight**2 <= weights[0] ** 2
+        assert weight == pytest.approx(weights[0] / sqrt(n_values), abs=1)
+
+
+def failure_of_values(tail, limit, weights):
+    """Probability that a value of one record alone is released, for the worst number of its values."""
+    return max(
+        n_values * (tail[limit - weight] if limit - weight < len(tail) else 0.0)
+        for n_values, weight in enumerate(weights, start=1)
+    )
+
+
+@any_number_of_values
+@pytest.mark.parametrize("sigma", [30.0, 1000.0, 10_000.0])
+def test_no_number_of_values_of_a_record_fails_with_more_than_delta(sigma, most_values):
+    tail, weights, variance = tails(sigma), value_weights(most_values), Fraction(sigma) ** 2
+    for delta in DELTAS[2:]:
+        found = partition_threshold(
+            sigma_squared=variance, max_rows=1, delta=Fraction(delta), most_values=most_values
+        )
+        assert found > weights[0]
+        assert failure_of_values(tail, found, weights) <= delta * (1 + 1e-12)
+        smaller = found - max(1, ceil(sigma / 1000))
+        if smaller > weights[0]:
+            assert failure_of_values(tail, smaller, weights) > delta * (1 - ROUNDING)
+
+
+def test_power_the_worst_number_of_values_depends_on_the_noise():
+    """With little noise it is one, with much noise the most that there can be: neither is enough."""
+    weights = value_weights(16)
+    for sigma, worst in ((30.0, 1), (10_000.0, 16)):
+        tail = tails(sigma)
+        found = partition_threshold(
+            sigma_squared=Fraction(sigma) ** 2, max_rows=1, delta=Fraction(1, 10**6), most_values=16
+        )
+        each = {n_values: n_values * tail[found - weights[n_values - 1]] for n_values in (1, 16)}
+        assert max(each, key=each.get) == worst
+
+
+def test_records_of_several_values_are_units_of_their_own():
+    with pytest.raises(ParameterError, match="max_rows is 2 and most_values 3"):
+        partition_threshold(
+            sigma_squared=Fraction(1), max_rows=2, delta=Fraction(1, 10), most_values=3
+        )
 
 
 @pytest.mark.parametrize("max_rows", [1, MAX_ROWS])

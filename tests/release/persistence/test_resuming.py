@@ -20,6 +20,7 @@ from helpers.stopped_runs import (
     of_the_release,
     stops,
 )
+from helpers.values import Untouchable
 
 import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
@@ -86,7 +87,7 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
     assert partitions == [f"partition selection of {name}" for name in levels]
     assert len(whole.certificate["events"]) == len(answers(path))
     monkeypatch.setattr(CodedSource, "counts_of", None)
-    monkeypatch.setattr(held_table.HeldTable, "source", property(lambda _self: "no source"))
+    monkeypatch.setattr(held_table.HeldTable, "source", property(lambda _self: Untouchable()))
     again = run()
     assert again.schema.to_dict() == whole.schema.to_dict()
     assert of_the_release(again.certificate) == of_the_release(whole.certificate)

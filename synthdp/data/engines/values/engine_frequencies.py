@@ -44,14 +44,22 @@ class EngineFrequencies(Sensitive):
         Gives the values, `VALUE`, and how many rows each has.
     column, form
         The column, and what stands for its values.
+    missing
+        Counts the rows without one.
     """
 
-    __slots__ = ("_column", "_ends", "_form", "_frame", "_n_rows", "_values")
+    __slots__ = ("_column", "_ends", "_form", "_frame", "_n_rows", "_values", "missing")
 
     def __init__(
-        self, frame: EngineFrame, values: Callable[[], LazyRows], column: OpenColumn, form: Form
+        self,
+        frame: EngineFrame,
+        values: Callable[[], LazyRows],
+        column: OpenColumn,
+        form: Form,
+        missing: Callable[[], int],
     ) -> None:
         self._frame = frame
+        self.missing = missing
         self._values = values
         self._column = column
         self._form = form

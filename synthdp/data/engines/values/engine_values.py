@@ -131,6 +131,10 @@ class EngineValues(Sensitive):
         )
         return _summed(rows.select(cell.cast(nw.Int64).alias(_CELL), N_ROWS), _CELL)
 
+    def most_values(self, grid: Grid) -> int:  # noqa: ARG002
+        """1: a record has one value in a column, or none."""
+        return 1
+
     def frequencies(self, grid: Grid) -> EngineFrequencies:
         """All values of one column and how often each occurs; as `HeldSource.frequencies`; raises
         as `histogram`.
@@ -147,7 +151,10 @@ class EngineValues(Sensitive):
                 cells = cells.filter(~nw.col(VALUE).str.contains("\0", literal=True))
             return _of_63_bits(cells, held) if form == "raw" and held.family == "integer" else cells
 
-        return EngineFrequencies(self._frame, values, self._columns[grid.column], form)
+        def missing() -> int:
+            return int(self.histogram(grid, np.empty(0, dtype=np.int64))[0])
+
+        return EngineFrequencies(self._frame, values, self._columns[grid.column], form, missing)
 
     def _column(self, grid: Grid) -> HeldColumn:
         """The column as it is held in memory, without rows: it refuses what cannot be asked."""

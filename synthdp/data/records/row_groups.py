@@ -1,0 +1,40 @@
+"""Groups of rows that are counted as one record each, such as those of a person."""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.data.asking.sensitive import Sensitive
+
+
+@final
+class RowGroups(Sensitive):
+    """Rows of which several are counted as one, whose weight their values share.
+
+    Parameters
+    ----------
+    groups
+        The group of each row, from 0.
+    weights
+        What a group of 1, 2, .. values counts for each of them: int64, for as many as a group can
+        have.
+    """
+
+    __slots__ = ("_groups", "_weights")
+
+    def __init__(self, groups: NDArray[np.integer[Any]], weights: NDArray[np.int64]) -> None:
+        self._groups, self._weights = groups, weights
+
+    def counts(self, places: NDArray[np.integer[Any]], n_places: int) -> NDArray[np.int64]:
+        """How much the groups weigh at each place, of rows of which each has one or, if it is
+        negative, none. A group is at a place or not, however many of its rows are there.
+        """
+        is_there = places >= 0
+        at = np.unique(self._groups[is_there].astype(np.int64) * n_places + places[is_there])
+        groups, places = np.divmod(at, n_places)
+        n_values = np.bincount(groups)
+        counts = np.zeros(n_places, dtype=np.int64)
+        # More values than there are weights for is an error here: a group would weigh too much.
+        np.add.at(counts, places, self._weights[n_values[groups] - 1])
+        return counts
