@@ -87,13 +87,13 @@ ENGINE_VALUES = "data/engines/values"
 LINKING = "linked/linking and what a view weighs"
 LINES = {
     KERNEL: 940,
-    VALUES: 310,
+    VALUES: 340,
     SHARES: 160,
-    RECORDS: 1_035,
+    RECORDS: 1_045,
     COUNTING: 230,
-    LINKING: 420,
+    LINKING: 445,
     ENGINES: 1_080,
-    ENGINE_VALUES: 470,
+    ENGINE_VALUES: 482,
 }
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 

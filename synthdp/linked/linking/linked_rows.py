@@ -1,6 +1,6 @@
 """Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -216,13 +216,17 @@ class FamilyRows(Sensitive):
             units.add(owners)
             return np.flatnonzero(units.kept())
 
-        one = self._held.of_rows(kept(1)).source
-        if most == 1:
-            return TableValues(one)
+        assert self.table.declared is not None
         rows = kept(most)
-        weights = np.array(value_weights(most), dtype=np.int64)
-        groups = RowGroups(self.roots[rows], weights)
-        return TableValues(one, self._held.of_rows(rows).source, groups, most)
+        return TableValues(
+            one=self._held.of_rows(kept(1)).source,
+            some=self._held.of_rows(rows).source,
+            groups=RowGroups(self.roots[rows], np.array(value_weights(most), dtype=np.int64)),
+            most_values={
+                column.name: most if "levels" in column.open_parts else 1
+                for column in self.table.declared.open_columns
+            },
+        )
 
     def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
         """Rows of a table below, and the places of what they refer to: a row once for each, none if
@@ -302,18 +306,18 @@ class FamilyRows(Sensitive):
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TableValues(Sensitive):
     """Exact counts of the open columns of one table, of which each root is a record."""
 
     one: HeldSource
     """One row of each root."""
-    some: HeldSource | None = None
-    """Several rows of each root, whose values share its weight; None if a root has one row."""
-    groups: RowGroups | None = None
-    """Of which root each of these rows is."""
-    most_values: int = 1
-    """Most rows of one root among them."""
+    some: HeldSource
+    """Some rows of each root, whose values share its weight."""
+    groups: RowGroups
+    """Of which root each of these is."""
+    most_values: Mapping[str, int]
+    """Of each column how many values of one root are counted, at most: of levels, of some rows."""
 
 
 @final
@@ -322,22 +326,19 @@ class FamilyValues(Sensitive):
     may ask it.
 
     It is to the kernel what one table of the roots would be, whose columns are called
-    ``table.column``: a root is in one cell of a histogram, or in none. Of a column of texts it may
-    have several values, and counts for all of them; of all others it is counted for one.
+    ``table.column``: a root is in one cell of a histogram, or in none. It may have several levels,
+    and counts for all of them.
 
     Parameters
     ----------
     tables
         Counts of the open columns of each table that has some.
-    levels
-        The columns of texts, as they are called here.
     """
 
-    __slots__ = ("_levels", "_tables")
+    __slots__ = ("_tables",)
 
-    def __init__(self, tables: Mapping[str, TableValues], levels: Collection[str]) -> None:
+    def __init__(self, tables: Mapping[str, TableValues]) -> None:
         self._tables = dict(tables)
-        self._levels = frozenset(levels)
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """As that of a `HeldSource`."""
@@ -346,13 +347,13 @@ class FamilyValues(Sensitive):
 
     def most_values(self, grid: Grid) -> int:
         """Most values that a root is counted for."""
-        values, _ = self._of(grid)
-        return values.most_values if grid.column in self._levels else 1
+        values, own = self._of(grid)
+        return values.most_values[own.column]
 
     def frequencies(self, grid: Grid) -> HeldFrequencies:
-        """As those of a `HeldSource`; of columns of texts by weights."""
+        """As those of a `HeldSource`; weighted where a root may have several values."""
         values, own = self._of(grid)
-        if values.some is None or self.most_values(grid) == 1:
+        if values.most_values[own.column] == 1:
             return values.one.frequencies(own)
         return values.some.frequencies(own, values.groups)
 
@@ -396,15 +397,7 @@ class LinkedRows(Sensitive):
         tables = {
             name: rows.values_by_root(self._hash_key) for name, rows in self._families.items()
         }
-        levels = [
-            f"{name}.{column.name}"
-            for name, rows in self._families.items()
-            for column in (() if rows.table.declared is None else rows.table.declared.open_columns)
-            if "levels" in column.open_parts
-        ]
-        return FamilyValues(
-            {name: each for name, each in tables.items() if each is not None}, levels
-        )
+        return FamilyValues({name: each for name, each in tables.items() if each is not None})
 
     def counted(self, views: Mapping[str, LinkedView]) -> dict[str, WeightedSource]:
         """Exact counts of each view that has something to draw, by what it is called; total, as

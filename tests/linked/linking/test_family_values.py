@@ -129,33 +129,46 @@ def test_a_root_moves_each_answer_by_one_at_most_whatever_the_keys_are(shape):
     assert least == 0, "no count grows where a root goes"
 
 
+def _one_value(rows, one):
+    """Counts of which each row is a record."""
+    names = [column.name for column in rows.table.declared.open_columns]
+    groups = RowGroups(np.arange(rows.n_rows), np.ones(1, np.int64))
+    return TableValues(one=one, some=one, groups=groups, most_values=dict.fromkeys(names, 1))
+
+
+def _weighted(rows, owners, weights):
+    """Counts in which the rows of one owner share its weight."""
+    return TableValues(
+        one=rows._held.of_rows(np.unique(rows.roots, return_index=True)[1]).source,
+        some=rows._held.source,
+        groups=RowGroups(owners, weights),
+        most_values={"x": 1, "y": MOST_ROWS},
+    )
+
+
 def _all_rows(rows, _):
-    return None if rows._held is None else TableValues(rows._held.source)
+    return None if rows._held is None else _one_value(rows, rows._held.source)
 
 
 def _one_of_each_parent(rows, _):
     if rows._held is None:
         return None
     firsts = np.unique(rows.parents, return_index=True)[1]
-    return TableValues(rows._held.of_rows(firsts).source)
+    return _one_value(rows, rows._held.of_rows(firsts).source)
 
 
 def _weights_by_parent(rows, _):
     """Each parent shares a weight among its rows' values, not each root."""
     if rows._held is None:
         return None
-    one = rows._held.of_rows(np.unique(rows.roots, return_index=True)[1]).source
-    weights = np.array(value_weights(MOST_ROWS))
-    return TableValues(one, rows._held.source, RowGroups(rows.parents, weights), MOST_ROWS)
+    return _weighted(rows, rows.parents, np.array(value_weights(MOST_ROWS)))
 
 
 def _weights_of_single_values(rows, _):
     """A root counts for each of its values as if it had no other one."""
     if rows._held is None:
         return None
-    one = rows._held.of_rows(np.unique(rows.roots, return_index=True)[1]).source
-    weights = np.full(MOST_ROWS, value_weights(MOST_ROWS)[0])
-    return TableValues(one, rows._held.source, RowGroups(rows.roots, weights), MOST_ROWS)
+    return _weighted(rows, rows.roots, np.full(MOST_ROWS, value_weights(MOST_ROWS)[0]))
 
 
 def _one_by_the_number_of_its_root(rows, _):
@@ -164,7 +177,7 @@ def _one_by_the_number_of_its_root(rows, _):
         return None
     turns = [np.flatnonzero(rows.roots == root) for root in np.unique(rows.roots)]
     chosen = [own[root % len(own)] for root, own in enumerate(turns)]
-    return TableValues(rows._held.of_rows(np.array(chosen, np.intp)).source)
+    return _one_value(rows, rows._held.of_rows(np.array(chosen, np.intp)).source)
 
 
 @pytest.mark.parametrize(

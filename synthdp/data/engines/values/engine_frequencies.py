@@ -44,11 +44,11 @@ class EngineFrequencies(Sensitive):
         Gives the values, `VALUE`, and how many rows each has.
     column, form
         The column, and what stands for its values.
-    missing
-        Counts the rows without one.
+    n_missing
+        How many rows have none.
     """
 
-    __slots__ = ("_column", "_ends", "_form", "_frame", "_n_rows", "_values", "missing")
+    __slots__ = ("_column", "_ends", "_form", "_frame", "_n_missing", "_n_rows", "_values")
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class EngineFrequencies(Sensitive):
         values: Callable[[], LazyRows],
         column: OpenColumn,
         form: Form,
-        missing: Callable[[], int],
+        n_missing: int,
     ) -> None:
         self._frame = frame
-        self.missing = missing
+        self._n_missing = n_missing
         self._values = values
         self._column = column
         self._form = form
@@ -67,6 +67,10 @@ class EngineFrequencies(Sensitive):
         lines = frame.counted(lambda: values().select(N_ROWS).group_by(N_ROWS).agg(n_values), WHAT)
         order = np.argsort(lines[N_ROWS])
         self._n_rows, self._ends = lines[N_ROWS][order], np.cumsum(lines["n_values"][order])
+
+    def missing(self) -> int:
+        """How many rows have no value."""
+        return self._n_missing
 
     def counts(self) -> Iterator[NDArray[np.int64]]:
         """How many rows the value of each place has, ascending."""

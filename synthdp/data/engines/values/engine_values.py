@@ -151,10 +151,8 @@ class EngineValues(Sensitive):
                 cells = cells.filter(~nw.col(VALUE).str.contains("\0", literal=True))
             return _of_63_bits(cells, held) if form == "raw" and held.family == "integer" else cells
 
-        def missing() -> int:
-            return int(self.histogram(grid, np.empty(0, dtype=np.int64))[0])
-
-        return EngineFrequencies(self._frame, values, self._columns[grid.column], form, missing)
+        n_missing = int(self.histogram(grid, np.empty(0, dtype=np.int64))[0])
+        return EngineFrequencies(self._frame, values, self._columns[grid.column], form, n_missing)
 
     def _column(self, grid: Grid) -> HeldColumn:
         """The column as it is held in memory, without rows: it refuses what cannot be asked."""
