@@ -115,17 +115,21 @@ def test_a_table_that_changes_while_values_are_fetched_is_refused():
     backend = ibis.duckdb.connect(threads=1)
     backend.name = "other"  # which keeps nothing
     backend.con.execute("CREATE TABLE people AS SELECT i % 5 AS age FROM range(30) AS t(i)")
-    source = EngineTable.from_frame(
-        EngineFrame.from_native(backend.table("people")), OpenSchema.from_kinds({"age": "integer"})
-    ).source
-    found = source.frequencies(Grid(column="age"))
+    first, second = (
+        EngineTable.from_frame(
+            EngineFrame.from_native(backend.table("people")),
+            OpenSchema.from_kinds({"age": "integer"}),
+        ).source
+        for _ in range(2)
+    )
+    found = first.frequencies(Grid(column="age"))
+    second.histogram(Grid(column="age"), np.array([1]))
     backend.con.execute("DELETE FROM people WHERE age < 3")
     with pytest.raises(SourceError, match="the table was changed while it was counted"):
         found.values(np.arange(5))
-    source.histogram(Grid(column="age"), np.array([1]))
-    backend.con.execute("DELETE FROM people WHERE age = 3")
-    with pytest.raises(SourceError, match="the table was changed while it was counted"):
-        source.histogram(Grid(column="age"), np.array([1]))
+    for source in (first, second):  # the values that are missing were counted, too
+        with pytest.raises(SourceError, match="the table was changed while it was counted"):
+            source.histogram(Grid(column="age"), np.array([1]))
 
 
 @pytest.mark.parametrize("engine", LEARNING)
