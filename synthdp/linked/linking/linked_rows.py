@@ -28,8 +28,8 @@ from synthdp.schema.words.headers import check_names
 Ints = NDArray[np.integer[Any]]
 
 MOST_ROWS = 16
-"""Most rows of a root that are read to learn levels. With more, more values could be of one root
-alone, and the threshold would grow for all; roots with so many values are rare.
+"""Most rows of a root that are read to learn levels: the more values could be of one root alone, the
+more a level of any column needs to pass.
 """
 
 
