@@ -13,6 +13,7 @@ import synthdp
 from synthdp.core import CautionWarning, ParameterError, SchemaError, UnreadColumnError
 from synthdp.linked import LinkedRelease, LinkedTableReader, Package
 from synthdp.release import LearntDomain, RunSettings
+from synthdp.report import certificate_text
 
 RUN = {"epsilon": 3.0, "delta": 1e-6, "mechanism": "independent", "engine": "local-consistency"}
 DERIVE = {"synthdp": {"derive": True}}
@@ -108,6 +109,30 @@ def test_the_certificate_says_what_was_learnt_and_for_which_share(found):
     assert stated["rho_spent"] <= stated["rho_budget"]
     about = [event.get("column") for event in found.certificate["events"]]
     assert {*about} - {None} == {*domain["derived"]}
+
+
+def test_of_how_many_values_a_root_counts_the_certificate_says_and_people_read_units(found):
+    events = {
+        event["column"]: event
+        for event in found.certificate["events"]
+        if event["event"] == "partition selection"
+    }
+    town, ward = events["patients.town"], events["visits.ward"]
+    assert "values_per_record" not in town
+    assert "units_of_weight" not in town
+    assert town["sensitivity_l2_squared"] == 1
+    assert (ward["values_per_record"], ward["units_of_weight"]) == (4, 1024)
+    assert ward["sensitivity_l2_squared"] == 1024**2
+    for event in (town, ward):
+        squared = event["sensitivity_l2_squared"]
+        assert event["rho"] == pytest.approx(squared / (2 * event["sigma"] ** 2))
+    lines = {name: [] for name in events}
+    for line in certificate_text(found.certificate).splitlines():
+        for name in events:
+            if "threshold" in line and name in line:
+                lines[name].append(float(line.rpartition("threshold ")[2].split()[0]))
+    assert {*lines["patients.town"]} == {town["threshold"]}
+    assert {*lines["visits.ward"]} == {round(ward["threshold"] / 1024, 1)}
 
 
 def test_a_saved_release_knows_what_was_learnt(found, tmp_path):

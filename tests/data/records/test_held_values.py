@@ -380,6 +380,35 @@ def test_texts_are_counted_without_spaces_and_typed_values_as_texts():
     ]  # lists and what no file holds are not missing
 
 
+@pytest.mark.parametrize(
+    "missing_values", [[""], ["", "NA", "9.0"], ["e\N{COMBINING ACUTE ACCENT}"]], ids=str
+)
+def test_missing_texts_are_as_many_beside_the_others_as_in_a_histogram(missing_values):
+    field = {"name": "x", "type": "string", "synthdp": {"derive": True}}
+    schema = OpenSchema.from_dict({"fields": [field], "missingValues": missing_values})
+    values = [
+        "NA",
+        " NA ",
+        "",
+        " ",
+        None,
+        math.nan,
+        pd.NA,
+        9,
+        9.0,
+        "9",
+        "\N{LATIN SMALL LETTER E WITH ACUTE}",
+    ]
+    values += ["a", [1], b"NA", "\ud800"]
+    source = held(schema, pd.DataFrame({"x": objects(values)})).source
+    found = source.frequencies(Grid(column="x"))
+    missing, present = source.histogram(Grid(column="x"), NOWHERE).tolist()
+    assert found.missing() == missing > 3
+    assert (
+        sum(counted(found).values()) == present - 3
+    )  # no level can be a list, bytes or half a character
+
+
 def test_categories_without_rows_are_not_counted():
     schema, _ = opened("text")
     values = pd.Series(pd.Categorical(["a", None], categories=["z", "a", "q"]))

@@ -196,6 +196,37 @@ def test_other_choices_of_rows_would_be_found(choice):
     assert max(worst.values()) > 1
 
 
+@pytest.mark.parametrize("shape", small_packages.SHAPES)
+def test_how_many_values_a_root_may_have_follows_from_what_is_declared(shape):
+    for number in range(N_PACKAGES):
+        found, most = opened_package(shape, number), {}
+        full = values_of(found, some_tables(number, found))
+        empty = values_of(found, {t.name: pd.DataFrame(columns=[*t.fields]) for t in found.tables})
+        for table in found.tables:
+            most[table.name] = most.get(table.parent, 1) * (
+                table.max_children if table.parent else 1
+            )
+            for column in () if table.declared is None else table.declared.open_columns:
+                grid = Grid(column=f"{table.name}.{column.name}")
+                is_text = "levels" in column.open_parts
+                expected = min(most[table.name], MOST_ROWS) if is_text else 1
+                assert full.most_values(grid) == empty.most_values(grid) == expected
+
+
+def test_columns_of_texts_have_several_values_whatever_else_is_open():
+    content = opened_description(np.random.default_rng(1), "pair")
+    for resource in content["resources"]:
+        resource.get("synthdp", {}).pop("order", None)
+        fields = {each["name"]: each for each in resource["schema"]["fields"]}
+        if "x" in fields:
+            fields["y"]["constraints"] = fields["x"].pop("constraints")  # no missing texts
+    content["resources"][1]["synthdp"]["max_children"] = 3
+    found = Package.from_dict(content)
+    values, name = values_of(found, some_tables(4, found)), found.tables[1].name
+    assert values.most_values(Grid(column=f"{name}.x")) == 1
+    assert values.most_values(Grid(column=f"{name}.y")) == 3
+
+
 def values_of_children(n_children, texts, hash_key=KEY):
     """Exact counts of one root with so many children, of each of which y is a text."""
     content = opened_description(np.random.default_rng(1), "pair")

@@ -159,6 +159,31 @@ def test_no_number_of_values_of_a_record_fails_with_more_than_delta(sigma, most_
             assert failure_of_values(tail, smaller, weights) > delta * (1 - ROUNDING)
 
 
+@pytest.mark.parametrize("sigma", [0.3, 3.0, 30.0])
+@pytest.mark.parametrize("delta", [0.5, 0.9, 0.999])
+def test_a_record_of_several_values_never_reaches_the_threshold_without_noise(sigma, delta):
+    """The bound on tails is for thresholds above all that a record counts, however large delta is."""
+    found = partition_threshold(
+        sigma_squared=Fraction(sigma) ** 2, max_rows=1, delta=Fraction(delta), most_values=16
+    )
+    assert found > value_weights(16)[0]
+    assert failure_of_values(tails(sigma), found, value_weights(16)) <= delta
+
+
+def test_power_the_worst_number_of_values_may_be_neither_one_nor_the_most():
+    """Two of at most three, where delta is nearly a half."""
+    sigma, delta, weights = 447.4, 0.4995, value_weights(3)
+    found = partition_threshold(
+        sigma_squared=Fraction(sigma) ** 2, max_rows=1, delta=Fraction(delta), most_values=3
+    )
+    tail = tails(sigma)
+    each = [n * tail[1026 - weight] for n, weight in enumerate(weights, start=1)]
+    assert each[0] < delta
+    assert each[2] < delta < each[1]
+    assert found > 1026
+    assert failure_of_values(tail, found, weights) <= delta
+
+
 def test_power_the_worst_number_of_values_depends_on_the_noise():
     """With little noise it is one, with much noise the most that there can be: neither is enough."""
     weights = value_weights(16)

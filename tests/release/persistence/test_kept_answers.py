@@ -4,6 +4,8 @@ is claimed.
 
 import json
 from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from helpers import stopped_runs
@@ -11,6 +13,7 @@ from helpers.homes import home
 
 import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.privacy import PartitionEvent
 from synthdp.release import (
     EVENTS,
     ChainedFile,
@@ -348,3 +351,22 @@ def test_events_are_written_exactly():
     for event in ledger.events:
         assert event_in(json.loads(json.dumps(event_to_dict(event)))) == event
     assert {type(event).__name__ for event in ledger.events} < set(EVENTS)
+
+
+def test_of_how_many_values_a_record_counts_earlier_versions_wrote_nothing():
+    event = PartitionEvent(
+        column="jobs.title",
+        of="values",
+        sigma_squared=Fraction(5 << 20, 3),
+        sensitivity_squared=1 << 20,
+        threshold=9000,
+        failure_probability=Fraction(1, 10**7),
+        most_values=16,
+    )
+    written = json.loads(json.dumps(event_to_dict(event)))
+    assert event_in(written) == event
+    del written["most_values"]
+    assert event_in(written) == replace(event, most_values=1)
+    for name in written:
+        with pytest.raises(ValueError, match="not an event"):
+            event_in({key: value for key, value in written.items() if key != name})
