@@ -421,7 +421,7 @@ class LinkedRelease:
     def _learn(self, rows: LinkedRows, report: Report, observer: Observer | None) -> None:
         """Close open columns for a share of the budget, and divide what is left among the views.
 
-        Each root is one record of one table: it has one of its rows of each table.
+        Each root is one record: see `FamilyRows.values_by_root`.
         """
         learning = LEARN_DOMAIN.load()(
             self._declared.joint_schema,

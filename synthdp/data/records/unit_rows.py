@@ -98,8 +98,11 @@ class UnitRows:
         """Whose each of the rows so far is."""
         return self._ids
 
-    def kept(self, eligible: NDArray[np.bool_] | bool = True) -> NDArray[np.bool_]:
-        """Whether each of the rows so far is kept; shape ``(n_rows,)``.
+    def kept(
+        self, eligible: NDArray[np.bool_] | bool = True, *, max_rows: int | None = None
+    ) -> NDArray[np.bool_]:
+        """Whether each of the rows so far is kept, by default up to all that a person may have;
+        shape ``(n_rows,)``.
 
         Sensitivity: whether a row is ``eligible`` must depend on the rows of its person alone. All
         are by default.
@@ -115,7 +118,8 @@ class UnitRows:
         by_priority = np.lexsort((priorities, owners))  # stable: ties by position
         kept = np.zeros(len(persons), dtype=np.bool_)
         # Sorted by owner again, so the positions fit.
-        kept[order[by_priority[positions < self._max_rows]]] = True
+        most = self._max_rows if max_rows is None else min(max_rows, self._max_rows)
+        kept[order[by_priority[positions < most]]] = True
         return kept
 
     def _hashes(self) -> NDArray[np.uint64]:

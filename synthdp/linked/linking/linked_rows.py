@@ -209,17 +209,12 @@ class FamilyRows(Sensitive):
             root = root.parent
         # As bytes, of which no two keys have the same: as texts they would be read once more.
         names = np.array([repr(name).encode() for name in root._names], dtype=object)
-        owners = pd.Series(names[self.roots], dtype=object)
-
-        def kept(max_rows: int) -> Ints:
-            units = UnitRows(max_rows=max_rows, key=hash_key)
-            units.add(owners)
-            return np.flatnonzero(units.kept())
-
+        units = UnitRows(max_rows=most, key=hash_key)
+        units.add(pd.Series(names[self.roots], dtype=object))
+        first, rows = (np.flatnonzero(units.kept(max_rows=each)) for each in (1, most))
         assert self.table.declared is not None
-        rows = kept(most)
         return TableValues(
-            one=self._held.of_rows(kept(1)).source,
+            one=self._held.of_rows(first).source,
             some=self._held.of_rows(rows).source,
             groups=RowGroups(self.roots[rows], np.array(value_weights(most), dtype=np.int64)),
             most_values={

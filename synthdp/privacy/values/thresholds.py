@@ -32,6 +32,9 @@ WEIGHT = 1 << 10
 of each of m values down is below the part ``sqrt(m) / W`` of it.
 """
 
+MAX_VALUES = 1 << 10
+"""Most values of a record: with more, weights would be worth nothing, and their list long."""
+
 _BITS = 64
 """Bits beyond those that tell a tail from 0: its bound is right to about one part in 2^60."""
 
@@ -61,9 +64,16 @@ def value_weights(most_values: int) -> tuple[int, ...]:
     """The weights of each value of records that have 1, 2, .. ``most_values`` of them, in units of
     which the first one, of a single value, has all.
 
+    Raises
+    ------
+    ParameterError
+        If there are not 1 to `MAX_VALUES` of them.
+
     >>> value_weights(1), value_weights(4)
     ((1,), (1024, 724, 591, 512))
     """
+    if not 1 <= most_values <= MAX_VALUES:
+        raise ParameterError(f"most_values is {most_values}; give 1 to {MAX_VALUES}")
     if most_values == 1:
         return (1,)
     return tuple(isqrt(WEIGHT**2 // n_values) for n_values in range(1, most_values + 1))

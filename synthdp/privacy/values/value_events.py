@@ -61,6 +61,9 @@ class PartitionEvent(CountsEvent):
     failure_probability: Fraction
     most_values: int = 1
 
+    def __post_init__(self) -> None:
+        value_weights(self.most_values)  # raises if there are none, or too many
+
     @property
     def weight(self) -> int:
         """What a record with a single value counts for it."""

@@ -370,3 +370,19 @@ def test_of_how_many_values_a_record_counts_earlier_versions_wrote_nothing():
     for name in written:
         with pytest.raises(ValueError, match="not an event"):
             event_in({key: value for key, value in written.items() if key != name})
+
+
+@pytest.mark.parametrize("most_values", [0, -3, True, 1025, 10**9, 10**30])
+def test_events_of_impossible_numbers_of_values_are_no_events(most_values):
+    event = PartitionEvent(
+        column="x",
+        of="values",
+        sigma_squared=Fraction(5),
+        sensitivity_squared=1,
+        threshold=100,
+        failure_probability=Fraction(1, 1000),
+    )
+    written = event_to_dict(event)
+    assert event_in(written) == event
+    with pytest.raises(ValueError, match="not an event"):
+        event_in(written | {"most_values": most_values})
