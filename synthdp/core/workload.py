@@ -264,6 +264,18 @@ class Workload:
                 weights[name] = weights.get(name, 0.0) + weight
         return dict(sorted(weights.items()))
 
+    @property
+    def target(self) -> str | None:
+        """The one attribute that all of several marginals hold, unless they were named one by one.
+
+        >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
+        >>> Workload.all_k_way(domain, 2, target="b").target
+        'b'
+        """
+        shared = frozenset.intersection(*map(frozenset, self.weights))
+        is_asked = len(self.weights) > 1 and not self.are_named
+        return next(iter(shared)) if is_asked and len(shared) == 1 else None
+
     def weight_of(self, clique: Iterable[str]) -> float:
         """``sum over s of weight(s) |clique and s|``, the use of a clique for the workload
         [2201.12677].

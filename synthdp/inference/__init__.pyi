@@ -60,6 +60,10 @@ from synthdp.inference.loss import MarginalLoss as MarginalLoss
 from synthdp.inference.model import FitStatus as FitStatus
 from synthdp.inference.model import Model as Model
 from synthdp.inference.models.known_totals import KnownTotalsModel as KnownTotalsModel
+from synthdp.inference.models.log_linear_conditional import (
+    LogLinearConditional as LogLinearConditional,
+)
+from synthdp.inference.models.log_linear_conditional import scale_terms as scale_terms
 from synthdp.inference.models.mixture_model import MixtureModel as MixtureModel
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel as PseudoMarginalModel
 from synthdp.inference.models.pseudo_slices import field_of as field_of
@@ -74,6 +78,9 @@ from synthdp.inference.models.row_network import locate as locate
 from synthdp.inference.models.saved_models import KINDS as KINDS
 from synthdp.inference.models.saved_models import model_from_state as model_from_state
 from synthdp.inference.models.saved_models import model_to_state as model_to_state
+from synthdp.inference.models.target_drawn_last import TargetLastModel as TargetLastModel
+from synthdp.inference.models.target_drawn_last import draw_evenly as draw_evenly
+from synthdp.inference.models.target_drawn_last import with_target_last as with_target_last
 from synthdp.inference.models.weighted_rows import WeightedRowsModel as WeightedRowsModel
 from synthdp.inference.noisy_tables import NoisyTables as NoisyTables
 from synthdp.inference.optimisers.adaptive_descent import AdaptiveDescent as AdaptiveDescent

@@ -341,6 +341,10 @@ class PseudoMarginalModel(Model):
     def _drawn(self, n_rows: int, generator: np.random.Generator) -> Codes:
         return sample_tree(*self._tree, n_rows, generator=generator, rounding=True)
 
+    def is_constrained(self, name: str) -> bool:
+        """Whether constraints hold an attribute."""
+        return any(name in constraint.clique for constraint in self._constraints)
+
     def targets(self) -> dict[Clique, Array]:
         """The tables of the regions that no other region contains."""
         return self._targets

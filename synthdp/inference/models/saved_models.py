@@ -15,6 +15,7 @@ KINDS = {
     "pseudo-marginals": "synthdp.inference.models.pseudo_marginals:PseudoMarginalModel",
     "records": "synthdp.inference.models.weighted_rows:WeightedRowsModel",
     "refined": "synthdp.inference.models.refined_model:RefinedModel",
+    "target-last": "synthdp.inference.models.target_drawn_last:TargetLastModel",
     "weighted-rows": "synthdp.inference.models.weighted_rows:WeightedRowsModel",
 }
 """Where the class of each kind of model is; loaded when a model of it is. Files of earlier versions

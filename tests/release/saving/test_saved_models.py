@@ -1,8 +1,8 @@
 """Files that earlier versions saved: they load, and answer as they did.
 
 The files in ``saved/`` hold one model of each kind, fitted to noisy pairs of a made-up table of 400
-rows and saved before the models of weighted rows became one; ``expected.json`` holds what that
-version then answered.
+rows and saved before the models of weighted rows became one, or when the kind was new;
+``expected.json`` holds what that version then answered.
 """
 
 import json
