@@ -3,8 +3,9 @@ multiply rows.
 
 A parent may have up to a thousand rows below it, and each number is a level of its own. Negative
 counts are no counts, so of empty levels half the noise would stay, and a family that noise puts at
-900 children has more of them than 300 real ones. What is done here is post-processing of released
-counts.
+900 children has more of them than 300 real ones. So it is first said how far numbers go at all, by
+pools of neighbouring ones; then those are drawn to what is expected of levels in an order
+(`column_counts`). What is done here is post-processing of released counts.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import numpy as np
 from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.measurement import MIN_STDDEV, FloatArray, LinearMeasurement
+from synthdp.inference.column_priors import column_counts
 from synthdp.linked.package.view import LinkedView
 
 _CLEAR_POOL, _CLEAR_NUMBER = 4.0, 5.0
@@ -40,8 +42,8 @@ _NEXT = 1.5
 """Up to this times the last number that is seen there may be further parents: numbers end slowly.
 """
 
-_ALIKE = 1.5
-"""Standard deviations up to which two neighbouring pools are taken to be equally dense."""
+_LEAST = 0.5
+"""Rows: a number that fewer are expected to have has none."""
 
 _CERTAINTY = 0.1
 """Noise of what an engine is given, as a share of that of the counts: small, so that it is kept."""
@@ -84,15 +86,15 @@ class SeenNumbers:
             estimates = equations.solved()
             if estimates is not None:
                 stddev = max(_CERTAINTY * estimates.stddev(0, 1), MIN_STDDEV)
-                values = estimates.settled()
+                end = estimates.end()
+                values = equations.settled(end)
                 for hanging, said in below:
                     equations.add_below(hanging, said)
-                known = equations.solved(estimates.end)
-                if below and known is not None:
+                if below:
                     # What hangs on the root was fitted for families that have numbers seen so far.
-                    values = _of_seen(values, known.settled())
+                    values = _of_seen(values, equations.settled(end))
                 self.counts.append(LinearMeasurement((name,), values, stddev))
-                self.ends[name] = estimates.end
+                self.ends[name] = end
                 self.without[name] = estimates.count(0, 1), estimates.stddev(0, 1)
 
     @property
@@ -152,13 +154,28 @@ class _Equations:
             for measurement in measurements:
                 self._add(measurement, units)
 
-    def solved(self, end: int | None = None) -> "_Estimates | None":
+    def solved(self) -> "_Estimates | None":
         """The estimates; None if no measurement has every number apart."""
-        if not self._is_whole:
-            return None
+        return _Estimates(*self._estimated(self._size)) if self._is_whole else None
+
+    def settled(self, end: int) -> FloatArray:
+        """How many rows have each number, if none is far beyond an end: drawn to those beside it
+        as noise has it; shape ``(most + 1,)``.
+        """
+        # Numbers end slowly. That there are none beyond says more of the others.
+        stop = min(self._size, max(ceil(end * _NEXT), 2))
+        estimates, covariance = self._estimated(stop)
+        total = max(float(estimates.sum()), 1.0)
+        counts = np.zeros(self._size)
+        counts[:stop] = column_counts(estimates, np.diag(covariance), total, np.arange(stop))
+        seen = np.where(counts < _LEAST, 0.0, counts)
+        return np.asarray(seen * (total / seen.sum())) if seen.any() else counts
+
+    def _estimated(self, stop: int) -> tuple[FloatArray, FloatArray]:
+        """The first numbers' estimates, and the covariance of their noise, if there are no others."""
         # It has an inverse: some measurement has every number apart.
-        covariance = np.asarray(np.linalg.inv(self._precision), dtype=np.float64)
-        return _Estimates(covariance @ self._weighted, covariance, end)
+        covariance = np.linalg.inv(self._precision[:stop, :stop])
+        return covariance @ self._weighted[:stop], covariance
 
     def _add(self, measurement: LinearMeasurement, units: FloatArray) -> None:
         """Add a marginal in which a row with each number of children counts so many units."""
@@ -191,30 +208,13 @@ class _Estimates:
         Shape ``(most + 1,)``.
     covariance
         Of their noise, shape ``(most + 1, most + 1)``.
-    end
-        One more than the largest number that is seen, if that is known.
     """
 
-    def __init__(self, counts: FloatArray, covariance: FloatArray, end: int | None = None) -> None:
+    def __init__(self, counts: FloatArray, covariance: FloatArray) -> None:
         self._most = len(counts)
         self._sums = np.append(0.0, np.cumsum(counts))
         self._covariance = np.zeros((self._most + 1, self._most + 1))
         self._covariance[1:, 1:] = covariance.cumsum(axis=0).cumsum(axis=1)
-        self.end = self._end() if end is None else end
-        """One more than the largest number that is seen."""
-
-    def settled(self) -> FloatArray:
-        """How many rows have each number: none where noise shows none, and pools where it tells no
-        neighbours apart.
-        """
-        counts: FloatArray = np.zeros(self._most)
-        # Of all numbers together the noise would be that of the empty ones.
-        self._split(counts, 0, self.end, max(self.count(0, self.end), 1.0))
-        after = min(self._most, ceil(self.end * _NEXT))
-        if after > self.end:
-            further = _shrunk(self.count(self.end, after), self.stddev(self.end, after))
-            counts[self.end : after] += further / (after - self.end)
-        return counts
 
     def stddev(self, first: int, stop: int) -> float:
         """Noise of the rows that have some neighbouring numbers."""
@@ -225,7 +225,7 @@ class _Estimates:
         """How many rows have some neighbouring numbers."""
         return float(self._sums[stop] - self._sums[first])
 
-    def _end(self) -> int:
+    def end(self) -> int:
         """One more than the last number of the last pool in which there clearly are rows."""
         end = 1
         for growth in _POOLS:
@@ -252,29 +252,6 @@ class _Estimates:
         if self.count(middle, stop) > _LIKE_NOISE * self.stddev(middle, stop):
             return self._last(middle, stop)
         return self._last(first, middle)
-
-    def _split(self, counts: FloatArray, first: int, stop: int, rows: float) -> None:
-        """Split rows that have some numbers among these: evenly where noise hides a difference."""
-        if stop - first == 1:
-            counts[first] = rows
-            return
-        middle = _middle(first, stop)
-        low = self.count(first, middle)
-        low_noise = self.stddev(first, middle)
-        high = self.count(middle, stop)
-        high_noise = self.stddev(middle, stop)
-        n_low = middle - first
-        n_high = stop - middle
-        share = n_low / (n_low + n_high)
-        difference = abs(low * n_high - high * n_low)
-        noise = sqrt((low_noise * n_high) ** 2 + (high_noise * n_low) ** 2)
-        if difference > _ALIKE * noise or low < -low_noise or high < -high_noise:
-            low = _shrunk(low, low_noise)
-            high = _shrunk(high, high_noise)
-            if low + high > 0:
-                share = low / (low + high)
-        self._split(counts, first, middle, rows * share)
-        self._split(counts, middle, stop, rows * (1 - share))
 
 
 def _is_apart(number: int, end: int) -> bool:
@@ -304,8 +281,3 @@ def _middle(first: int, stop: int) -> int:
     200 do.
     """
     return min(max(round(sqrt(max(first, 1) * stop)), first + 1), stop - 1)
-
-
-def _shrunk(count: float, stddev: float) -> float:
-    """A noisy count shrunk to nothing, as James and Stein do, the more so the less it stands out."""
-    return count - stddev**2 / count if count > stddev else 0.0

@@ -150,3 +150,40 @@ def test_what_rows_below_weigh_says_how_many_there_are(later):
         )
     mean_alone, mean_both = np.mean(off, axis=0)
     assert mean_both < 0.8 * mean_alone
+
+
+def measured_twice(true, noise, rng):
+    """Each number of children with noise, and how many roots there are nearly without."""
+    own = LinearMeasurement(("number of orders",), true + rng.normal(0, noise, len(true)), noise)
+    roots = LinearMeasurement(("buyers.new",), np.array([true.sum() / 2, true.sum() / 2]), 0.5)
+    return [own, roots]
+
+
+def test_numbers_that_noise_hides_follow_those_beside_them():
+    """Their mean is closer than that of the counts themselves, as far as numbers go."""
+    most, noise = 250, 15.0
+    true = np.bincount(np.random.default_rng(2).geometric(0.5, 8000), minlength=most + 1)
+    view = views_of(Package.from_dict(package(most)))["buyers"]
+    rng, off = np.random.default_rng(1), []
+    for _ in range(30):
+        measured = measured_twice(true.astype(float), noise, rng)
+        found = SeenNumbers(view, measured)
+        (numbers,) = found.counts
+        assert numbers.values.sum() == pytest.approx(8000, abs=5)
+        plain = measured[0].values[: found.ends["number of orders"]]
+        off.append([mean(each) / mean(true) - 1 for each in (numbers.values, plain)])
+    closer, plain = np.sqrt(np.square(off).mean(axis=0))
+    assert closer < 0.75 * plain
+
+
+def test_numbers_of_less_than_half_a_row_are_none():
+    view = views_of(Package.from_dict(package(60)))["buyers"]
+    counts = np.zeros(61)
+    counts[36] = 400.0
+    rng = np.random.default_rng(1)
+    found = SeenNumbers(view, measured_twice(counts, 3.0, rng))
+    (numbers,) = found.counts
+    assert numbers.values[36] == pytest.approx(400, abs=15)
+    others = np.delete(numbers.values, 36)
+    assert (others == 0).sum() > 40
+    assert others[others > 0].min(initial=1) >= 0.5
