@@ -27,6 +27,7 @@ from synthdp.inference.arrays import Array, Codes
 
 if TYPE_CHECKING:
     from synthdp.core.known_marginal import KnownMarginal
+    from synthdp.core.measurement import LinearMeasurement
     from synthdp.core.totals_check import TotalsCheck
 
 Progress = Callable[[int, int], None]
@@ -111,6 +112,15 @@ class Model(ABC):
     def cliques(self) -> tuple[Clique, ...]:
         """Attributes whose tables the model holds whole; none if it is not made of tables."""
         return ()
+
+    @property
+    def fitted(self) -> "Model":
+        """What an engine fitted, from which another fit may start."""
+        return self
+
+    def drawn_alike(self, other: "Model", _measurements: "Sequence[LinearMeasurement]") -> "Model":
+        """Another fit, of these measurements, whose rows are drawn as those of this model are."""
+        return other
 
     @property
     def known(self) -> "tuple[KnownMarginal, ...]":

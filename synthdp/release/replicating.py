@@ -68,9 +68,9 @@ def replicates_of(
             fitter,
             generators,
             # Replicates differ from the release by noise, so its fit is close to theirs.
-            start=release.model,
+            start=release.model.fitted,
         ):
-            models.append(model)
+            models.append(release.model.drawn_alike(model, measurements))
             report("fitting replicates", len(models), m + 1)
         return models
 

@@ -469,6 +469,8 @@ class Synthesis(Answers, Result):
         model = fit_model(
             meeting(estimator, self._known), self._schema, self.evidence, report=report
         )
+        if self.existing_model is not None:
+            model = self.existing_model.drawn_alike(model, self.evidence)
         certificate = refit_certificate(
             self._certificate, self.existing_model, self._schema, estimator, model
         )

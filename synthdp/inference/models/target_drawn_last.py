@@ -158,6 +158,15 @@ class TargetLastModel(Model):
         return self._inner
 
     @property
+    def fitted(self) -> Model:
+        """The other model."""
+        return self._inner
+
+    def drawn_alike(self, other: Model, _measurements: Sequence[LinearMeasurement]) -> Model:
+        """Another fit, whose rows get the target anew, if they can."""
+        return with_target_last(other, self._target, _measurements)
+
+    @property
     def cliques(self) -> tuple[Clique, ...]:
         """Those of the other model."""
         return self._inner.cliques

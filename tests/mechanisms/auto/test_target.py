@@ -1,9 +1,13 @@
 """Which releases draw a target last of all."""
 
+from unittest.mock import patch
+
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.private_tables import private_table
 
+import synthdp
 from synthdp.core import Workload
 from synthdp.inference import LayeredConsistencyEngine, TargetLastModel
 from synthdp.mechanisms import Auto, Task
@@ -45,3 +49,24 @@ def test_a_target_is_drawn_last_and_what_rounds_found_stays():
 )
 def test_other_releases_are_as_they_were(workload_of):
     assert not isinstance(release(workload_of), TargetLastModel)
+
+
+def test_other_fits_of_what_was_measured_draw_it_last_too():
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(3, size=N_ROWS) for name in "abc"}
+    columns["y"] = (sum(columns.values()) > 3).astype(np.int64)
+    text = {"type": "string", "constraints": {"enum": ["0", "1", "2"], "required": True}}
+    schema = {"fields": [{"name": name, **text} for name in columns]}
+    found = synthdp.synthesize(
+        pd.DataFrame(columns).astype(str), schema, target="y", epsilon=2, delta=1e-6
+    )
+    assert isinstance(found.model, TargetLastModel)
+    assert isinstance(found.refit("layered-consistency").model, TargetLastModel)
+    assert not isinstance(found.refit("graphical-model").model, TargetLastModel)
+    drawn = []
+    sample = TargetLastModel.sample
+    with patch.object(
+        TargetLastModel, "sample", lambda *args, **more: drawn.append(args) or sample(*args, **more)
+    ):
+        assert len(list(found.replicates(2, seed=0))) == 2
+    assert len({id(model) for model, *_ in drawn}) == 3  # one for the centre
