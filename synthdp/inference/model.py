@@ -114,7 +114,7 @@ class Model(ABC):
         return ()
 
     @property
-    def fitted(self) -> "Model":
+    def as_fitted(self) -> "Model":
         """What an engine fitted, from which another fit may start."""
         return self
 

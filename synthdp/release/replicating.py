@@ -68,7 +68,7 @@ def replicates_of(
             fitter,
             generators,
             # Replicates differ from the release by noise, so its fit is close to theirs.
-            start=release.model.fitted,
+            start=release.model.as_fitted,
         ):
             models.append(release.model.drawn_alike(model, measurements))
             report("fitting replicates", len(models), m + 1)

@@ -158,7 +158,7 @@ class TargetLastModel(Model):
         return self._inner
 
     @property
-    def fitted(self) -> Model:
+    def as_fitted(self) -> Model:
         """The other model."""
         return self._inner
 

@@ -175,7 +175,7 @@ class _Equations:
         """The first numbers' estimates, and the covariance of their noise, if there are no others."""
         # It has an inverse: some measurement has every number apart.
         covariance = np.linalg.inv(self._precision[:stop, :stop])
-        return covariance @ self._weighted[:stop], covariance
+        return covariance @ self._weighted[:stop], np.asarray(covariance, dtype=np.float64)
 
     def _add(self, measurement: LinearMeasurement, units: FloatArray) -> None:
         """Add a marginal in which a row with each number of children counts so many units."""

@@ -63,6 +63,8 @@ def test_other_fits_of_what_was_measured_draw_it_last_too():
     assert isinstance(found.model, TargetLastModel)
     assert isinstance(found.refit("layered-consistency").model, TargetLastModel)
     assert not isinstance(found.refit("graphical-model").model, TargetLastModel)
+    assert found.model.as_fitted is found.model.inner
+    assert found.model.inner.as_fitted is found.model.inner
     drawn = []
     sample = TargetLastModel.sample
     with patch.object(
