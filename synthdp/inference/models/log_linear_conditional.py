@@ -29,8 +29,10 @@ terms of several others. A third of them, or three times as much, gains as much 
 _IN_ORDER = 0.1
 _CHANGES, _ROUNDS = 200, (10, 60)
 """How many times the terms of a set are changed in all, in rounds over all sets within bounds."""
-_LAST_ROUNDS = 2
-"""Rounds on all rows, if they are more than those that terms were fitted on first."""
+_LAST_ROUNDS, _LAST_ROWS = 2, 1 << 17
+"""Rounds on all rows, if they are more than those that terms were fitted on first, or evenly on so
+many of them: the cells of each row take memory by the number of sets.
+"""
 _ENDED = 0.05
 """Share of the least noise that no cell's expected count changes by in a last round."""
 _FITTED_ROWS = 1 << 14
@@ -141,31 +143,44 @@ class LogLinearConditional:
         """
         n_rows = len(rows[0])
         terms = _joined(self._parts)
+        every = -(-n_rows // _FITTED_ROWS)
+        n_rounds = int(np.clip(_CHANGES // len(self._scopes), *_ROUNDS))
+        self._fit(terms, [column[::every] for column in rows], n_rounds)
+        if every > 1:
+            every = -(-n_rows // _LAST_ROWS)
+            self._fit(terms, [column[::every] for column in rows], _LAST_ROUNDS)
+        shares = np.empty((n_rows, self._size))
+        for first in range(0, n_rows, _FITTED_ROWS):
+            some = slice(first, first + _FITTED_ROWS)
+            logs = self._logs(terms, self._cells(terms, [column[some] for column in rows]))
+            logs -= logs.max(axis=1, keepdims=True)
+            shares[some] = np.exp(logs, dtype=np.float64)
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
+
+    def _cells(self, terms: Terms, rows: Sequence[NDArray[np.integer]]) -> IntArray:
+        """For each set and row the cell; shape ``(n_sets, n_rows)``."""
+        n_rows = len(rows[0])
         cells = np.empty((len(self._scopes), n_rows), dtype=np.int64)
         for number, scope in enumerate(self._scopes):
             columns = [rows[self._domain.index(name)] for name in scope]
             cells[number] = cell_numbers(self._domain, scope, columns, n_rows)
             cells[number] += terms.starts[number]
-        every = -(-n_rows // _FITTED_ROWS)
-        n_rounds = int(np.clip(_CHANGES // len(cells), *_ROUNDS))
-        self._fit(terms, cells[:, ::every], n_rounds)
-        if every > 1:
-            self._fit(terms, cells, _LAST_ROUNDS)
-        logs = np.tile(np.log(self._shares).astype(np.float32), (n_rows, 1))
-        for each in cells:
-            logs += terms.logs[each]
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True), dtype=np.float64)
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return cells
 
-    def _fit(self, terms: Terms, cells: IntArray, n_rounds: int) -> None:
-        """Go on fitting terms to rows, given by their cells."""
-        n_rows = cells.shape[1]
-        logs = np.tile(np.log(self._shares).astype(np.float32), (n_rows, 1))
+    def _logs(self, terms: Terms, cells: IntArray) -> Floats:
+        """Logarithms of the shares that rows have, up to a constant of each."""
+        logs = np.tile(np.log(self._shares).astype(np.float32), (cells.shape[1], 1))
         for each in cells:
             logs += terms.logs[each]
+        return np.asarray(logs)
+
+    def _fit(self, terms: Terms, rows: Sequence[NDArray[np.integer]], n_rounds: int) -> None:
+        """Go on fitting terms to rows."""
+        cells = self._cells(terms, rows)
         # Noise is in counts of all records, however many rows there are.
-        weight = np.float32(self._total / n_rows)
-        scale_terms(np.ascontiguousarray(cells), weight, logs, terms, n_rounds, self._ended)
+        weight = np.float32(self._total / cells.shape[1])
+        scale_terms(cells, weight, self._logs(terms, cells), terms, n_rounds, self._ended)
 
 
 def _joined(parts: Sequence[Terms]) -> Terms:

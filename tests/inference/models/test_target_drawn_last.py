@@ -239,3 +239,24 @@ def test_compiled_and_plain_loops_do_the_same():
     draw_evenly(found[0], order, np.zeros(2), codes[0])
     draw_evenly.plain(found[0], order, np.zeros(2), codes[1])
     np.testing.assert_array_equal(*codes)
+
+
+def test_of_many_rows_some_say_what_terms_are_and_all_get_the_same(monkeypatch):
+    """Memory is that of some rows by all sets, however many rows there are."""
+    module = home(LogLinearConditional)
+    columns = rows(np.random.default_rng(3))
+    many = [np.tile(column, 3) for column in columns]
+    fitted = []
+    original = module.scale_terms
+    monkeypatch.setattr(module, "_LAST_ROWS", 25_000)
+    monkeypatch.setattr(
+        module,
+        "scale_terms",
+        lambda cells, *rest: fitted.append(cells.shape[1]) or original(cells, *rest),
+    )
+    found = conditional(exact_tables(columns), 20.0).shares(many)
+    assert found.shape == (3 * N, 2)
+    assert max(fitted) <= 25_000
+    assert (found[:N] == found[N : 2 * N]).all()
+    assert (found[:N] == found[2 * N :]).all()
+    assert abs(found[:N, 1] - chances(columns)).mean() < 0.05
