@@ -173,7 +173,7 @@ def test_numbers_that_noise_hides_follow_those_beside_them():
         plain = measured[0].values[: found.ends["number of orders"]]
         off.append([mean(each) / mean(true) - 1 for each in (numbers.values, plain)])
     closer, plain = np.sqrt(np.square(off).mean(axis=0))
-    assert closer < 0.75 * plain
+    assert closer < 0.6 * plain
 
 
 def test_numbers_of_less_than_half_a_row_are_none():
@@ -184,6 +184,35 @@ def test_numbers_of_less_than_half_a_row_are_none():
     found = SeenNumbers(view, measured_twice(counts, 3.0, rng))
     (numbers,) = found.counts
     assert numbers.values[36] == pytest.approx(400, abs=15)
+    assert numbers.values.sum() == pytest.approx(400, abs=1)
     others = np.delete(numbers.values, 36)
     assert (others == 0).sum() > 40
     assert others[others > 0].min(initial=1) >= 0.5
+
+
+def test_rows_below_make_no_number_seen_that_was_not():
+    """They say that some roots have no row: what hangs on these was fitted as if all had four."""
+    views = views_of(Package.from_dict(package(9)))
+    below = views["orders"]
+    true = np.where(np.arange(10) == 4, 400.0, 0.0)
+    own, roots = measured_twice(true, 2.0, np.random.default_rng(1))
+    unit = below.weights[below.class_of(np.array([1]))[0]]
+    fewer = LinearMeasurement(("orders.paid",), np.array([0.0, 300.0 * unit]), 0.1 * unit)
+    alone, both = (
+        SeenNumbers(views["buyers"], [own, roots], hanging).counts[0].values
+        for hanging in ([], [(below, [fewer])])
+    )
+    assert alone[0] == 0
+    assert both[0] == 0
+    assert both[4] > 300
+
+
+def test_numbers_each_below_the_noise_are_told_by_those_around():
+    true = np.random.default_rng(0).normal(50, 15, N).round().clip(0, 120).astype(int)
+    counts = np.bincount(true, minlength=121).astype(float)
+    view = views_of(Package.from_dict(package(120)))["buyers"]
+    off = []
+    for seed in range(5):
+        found = SeenNumbers(view, measured_twice(counts, 20.0, np.random.default_rng(seed)))
+        off.append(0.5 * abs(found.counts[0].values - counts).sum() / N)
+    assert np.mean(off) < 0.15  # counts that are cut at 0 have .24
