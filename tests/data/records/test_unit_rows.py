@@ -271,3 +271,18 @@ def test_a_million_rows_take_little():
     rows = kept_rows([ids], max_rows=3)
     counts = np.bincount(ids)
     assert np.array_equal(np.bincount(ids[rows], minlength=len(counts)), np.minimum(counts, 3))
+
+
+def test_fewer_rows_of_a_person_are_some_of_those_that_are_kept_and_never_more():
+    ids = pd.Series(np.random.default_rng(0).integers(0, 300, 2_000)).astype(str)
+    units = UnitRows(max_rows=3, key="0123456789abcdef")
+    units.add(ids)
+    kept = {most: units.kept(max_rows=most) for most in (1, 2, 3, 9)}
+    assert (kept[9] == units.kept()).all()
+    assert (kept[3] == units.kept()).all()
+    for most in (1, 2):
+        assert not kept[most][~kept[most + 1]].any()
+        assert np.array_equal(
+            np.bincount(ids[kept[most]].astype(int), minlength=300),
+            np.minimum(np.bincount(ids.astype(int), minlength=300), most),
+        )

@@ -65,10 +65,21 @@ def test_other_fits_of_what_was_measured_draw_it_last_too():
     assert not isinstance(found.refit("graphical-model").model, TargetLastModel)
     assert found.model.as_fitted is found.model.inner
     assert found.model.inner.as_fitted is found.model.inner
-    drawn = []
-    sample = TargetLastModel.sample
-    with patch.object(
-        TargetLastModel, "sample", lambda *args, **more: drawn.append(args) or sample(*args, **more)
+    drawn, starts = [], []
+    sample, fit = TargetLastModel.sample, LayeredConsistencyEngine.fit
+
+    def starting(engine, problem):
+        starts.append(problem.warm_start)
+        return fit(engine, problem)
+
+    with (
+        patch.object(LayeredConsistencyEngine, "fit", starting),
+        patch.object(
+            TargetLastModel,
+            "sample",
+            lambda *args, **more: drawn.append(args) or sample(*args, **more),
+        ),
     ):
         assert len(list(found.replicates(2, seed=0))) == 2
     assert len({id(model) for model, *_ in drawn}) == 3  # one for the centre
+    assert starts[0] is found.model.inner
