@@ -63,11 +63,8 @@ def joint_sets(domain: Domain, workload: Workload) -> JointSets:
     There are none where people name their marginals, or want pairs only. Where all marginals hold
     one column, which is to be predicted, only sets with that column are wanted.
     """
-    cliques = list(workload.weights)
-    widest = max(map(len, cliques))
-    target: frozenset[str] = frozenset()
-    if len(cliques) > 1:
-        target = frozenset.intersection(*map(frozenset, cliques))
+    widest = max(map(len, workload.weights))
+    target = workload.shared
     # Only triples and wider ones say that more than pairs matter; the pairs of a wide table do not.
     if workload.are_named or (widest < 3 and not target) or len(target) > 1:
         return JointSets([], frozenset())

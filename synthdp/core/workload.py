@@ -265,6 +265,12 @@ class Workload:
         return dict(sorted(weights.items()))
 
     @property
+    def shared(self) -> frozenset[str]:
+        """The attributes that all of several marginals hold; none of a single marginal."""
+        is_one = len(self.weights) == 1
+        return frozenset() if is_one else frozenset.intersection(*map(frozenset, self.weights))
+
+    @property
     def target(self) -> str | None:
         """The one attribute that all of several marginals hold, unless they were named one by one.
 
@@ -272,9 +278,8 @@ class Workload:
         >>> Workload.all_k_way(domain, 2, target="b").target
         'b'
         """
-        shared = frozenset.intersection(*map(frozenset, self.weights))
-        is_asked = len(self.weights) > 1 and not self.are_named
-        return next(iter(shared)) if is_asked and len(shared) == 1 else None
+        shared = self.shared
+        return next(iter(shared)) if len(shared) == 1 and not self.are_named else None
 
     def weight_of(self, clique: Iterable[str]) -> float:
         """``sum over s of weight(s) |clique and s|``, the use of a clique for the workload
