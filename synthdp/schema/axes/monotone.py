@@ -65,12 +65,10 @@ def _edge_densities(widths: Floats, heights: Floats) -> NDArray[np.float64]:
     left_weight = 2.0 * widths[1:] + widths[:-1]
     right_weight = widths[1:] + 2.0 * widths[:-1]
     # Weighted harmonic means: 0 beside an empty bin, and never so steep that mass would be
-    # negative.
-    both_hold = (left > 0) & (right > 0)
-    left_part = left_weight / np.where(both_hold, left, 1.0)
-    right_part = right_weight / np.where(both_hold, right, 1.0)
-    mean = (left_weight + right_weight) / (left_part + right_part)
-    inner = np.where(both_hold, mean, 0.0)
+    # negative. By products, for 1 over next to nothing is infinite.
+    product = (left_weight + right_weight) * left * right
+    sums = left_weight * right + right_weight * left
+    inner = np.divide(product, sums, out=np.zeros_like(product), where=sums > 0)
     first = _end_density(widths[:2], heights[:2])
     last = _end_density(widths[:-3:-1], heights[:-3:-1])
     return np.concatenate([[first], inner, [last]])

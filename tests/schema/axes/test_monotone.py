@@ -17,6 +17,15 @@ def test_mass_stays_in_its_bin() -> None:
     assert np.isin(starts, cuts).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("little", [5e-324, 1e-310, 1e-200])
+def test_next_to_nothing_is_a_mass_as_any(little: float) -> None:
+    """A model may give a bin less than the smallest number that has all its digits."""
+    for mass in ([1.0, little, 2.0, little], [little, little, little, 1.0]):
+        _, weights = followed(np.array([0, 8, 16, 24, 32]), np.array(mass))
+        np.testing.assert_allclose(weights.reshape(4, 8).sum(axis=1), mass, rtol=1e-9, atol=1e-300)
+
+
 def test_an_even_density_stays_even() -> None:
     cuts, weights = followed(np.array([0, 10, 30, 60]), np.array([1.0, 2.0, 3.0]))
     np.testing.assert_allclose(weights / np.diff(cuts), 0.1)
