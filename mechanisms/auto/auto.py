@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, cast, final
 
 from synthdp.core.cliques import Clique
 from synthdp.core.errors import ParameterError
-from synthdp.core.imports import import_named
 from synthdp.core.measurement import estimate_total
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
@@ -35,9 +34,6 @@ from synthdp.privacy.private_table import PrivateTable
 
 if TYPE_CHECKING:
     from synthdp.mechanisms.auto.drifting import Drifting
-
-_TARGET_LAST = "synthdp.inference.models.target_drawn_last:with_target_last"
-"""What draws the target anew, by name: few releases have one."""
 
 
 @final
@@ -387,8 +383,5 @@ class _Run:
         return self._fit([*released, *carried], warm_start=warm_start)
 
     def result(self, model: Model, named: NamedMarginals) -> Model:
-        """The last model, with findings and cautions of all rounds; rows get a target last of all."""
-        target = self._task.workload.target
-        if target is not None:
-            model = import_named(_TARGET_LAST)(model, target, self._asked.released)
+        """The last model, with findings and cautions of all rounds."""
         return self.findings.attached_to(model, named.cautions())

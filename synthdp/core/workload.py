@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb, isfinite
@@ -56,6 +56,8 @@ class Workload:
     are_named
         Whether a person named the marginals one by one: mechanism `auto` then measures each of
         them, or says which it could not.
+    target
+        The attribute that is to be predicted, if one is.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class Workload:
 
     weights: Mapping[Clique, float]
     are_named: bool = False
+    target: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -127,7 +130,7 @@ class Workload:
             raise ParameterError(
                 f"workload: {k}-way of {len(domain)} columns are {n_marginals:,} marginals; {way_out}"
             )
-        return cls(dict.fromkeys(_k_way(domain, k, target, max_cells), 1.0))
+        return cls(dict.fromkeys(_k_way(domain, k, target, max_cells), 1.0), target=target)
 
     @classmethod
     def default(cls, domain: Domain, *, target: str | None = None) -> Self:
@@ -140,7 +143,7 @@ class Workload:
         _check_target(domain, target)
         for k in (3, 2) if len(domain) <= MAX_COLUMNS_FOR_TRIPLES else (2,):
             if fitting := _k_way(domain, k, target, MAX_DEFAULT_CELLS):
-                return cls(dict.fromkeys(fitting, 1.0))
+                return cls(dict.fromkeys(fitting, 1.0), target=target)
         return cls.all_k_way(domain, 1, target=target)
 
     @classmethod
@@ -204,8 +207,10 @@ class Workload:
         """The same with cliques in the order of a domain; raises `ParameterError` if an attribute
         is unknown to it.
         """
-        weights = self.weights.values()
-        return Workload.from_cliques(domain, self.weights, weights, are_named=self.are_named)
+        _check_target(domain, self.target)
+        cliques, weights = self.weights, self.weights.values()
+        ordered = Workload.from_cliques(domain, cliques, weights, are_named=self.are_named)
+        return replace(ordered, target=self.target)
 
     def check_cells(self, domain: Domain, most: int) -> None:
         """Raise `ParameterError` if a marginal has more cells than a mechanism that measures all of
@@ -269,17 +274,6 @@ class Workload:
         """The attributes that all of several marginals hold; none of a single marginal."""
         is_one = len(self.weights) == 1
         return frozenset() if is_one else frozenset.intersection(*map(frozenset, self.weights))
-
-    @property
-    def target(self) -> str | None:
-        """The one attribute that all of several marginals hold, unless they were named one by one.
-
-        >>> domain = Domain(("a", "b", "c"), (2, 3, 4))
-        >>> Workload.all_k_way(domain, 2, target="b").target
-        'b'
-        """
-        shared = self.shared
-        return next(iter(shared)) if len(shared) == 1 and not self.are_named else None
 
     def weight_of(self, clique: Iterable[str]) -> float:
         """``sum over s of weight(s) |clique and s|``, the use of a clique for the workload

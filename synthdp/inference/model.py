@@ -27,7 +27,6 @@ from synthdp.inference.arrays import Array, Codes
 
 if TYPE_CHECKING:
     from synthdp.core.known_marginal import KnownMarginal
-    from synthdp.core.measurement import LinearMeasurement
     from synthdp.core.totals_check import TotalsCheck
 
 Progress = Callable[[int, int], None]
@@ -73,6 +72,8 @@ class Model(ABC):
     kind: ClassVar[str]
     choice: str = ""
     """Which engine was chosen and why, if that was left to ``engine="auto"``."""
+    target: str = ""
+    """How rows get what is to be predicted, and why so; empty if nothing is."""
 
     def __init__(self, *, domain: Domain, total: float, status: FitStatus) -> None:
         self._domain = domain
@@ -117,10 +118,6 @@ class Model(ABC):
     def as_fitted(self) -> "Model":
         """What an engine fitted, from which another fit may start."""
         return self
-
-    def drawn_alike(self, other: "Model", _measurements: "Sequence[LinearMeasurement]") -> "Model":
-        """Another fit, of these measurements, whose rows are drawn as those of this model are."""
-        return other
 
     @property
     def known(self) -> "tuple[KnownMarginal, ...]":

@@ -31,6 +31,7 @@ from synthdp.release.compared import Compared
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.release.filled_table import FilledTable
 from synthdp.release.fitting import fit_model, meeting
+from synthdp.release.further_fits import with_target
 from synthdp.release.quality import (
     COLUMNS,
     PAIRS,
@@ -68,6 +69,7 @@ def chosen_model(
     engines: Sequence[Engine],
     mechanisms: Sequence[Mechanism] = (),
     known: "Sequence[KnownMarginal]" = (),
+    target: str | None = None,
     rho: Fraction,
     checked: CheckedTable,
     report: Report,
@@ -93,6 +95,8 @@ def chosen_model(
         Which ones measured, if there were several (`synthdp.mechanisms.several`).
     known
         Published marginals, which all models meet.
+    target
+        What is to be predicted, if anything is.
     rho
         Budget of the choice; nothing is spent if there is one candidate only.
     checked
@@ -119,7 +123,7 @@ def chosen_model(
     left_out = []
     for label, engine, fitted_to in rivals:
         candidate = _candidate(
-            label, engine, fitted_to, carried, known, schema, unused, checked, report
+            label, engine, fitted_to, carried, known, schema, target, unused, checked, report
         )
         if candidate is None:
             left_out.append(label)
@@ -191,6 +195,7 @@ def _candidate(
     carried: Sequence[LinearMeasurement],
     known: "Sequence[KnownMarginal]",
     schema: Schema,
+    target: str | None,
     unused: Unused,
     checked: CheckedTable,
     report: Report,
@@ -203,6 +208,7 @@ def _candidate(
         with warnings.catch_warnings(action="ignore", category=FitWarning):
             fitter = meeting(engine, known)
             model = fit_model(fitter, schema, [*measurements, *carried], report=report)
+            model = with_target(model, target, [*measurements, *carried])
         drawn = drawn_to_measure(model, unused, checked)
     except (ArithmeticError, MemoryError, SynthdpError, ValueError):
         return None

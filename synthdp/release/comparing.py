@@ -34,6 +34,7 @@ def compared(
     learnt: Mapping[str, Collection[str]],
     carried: Sequence[LinearMeasurement],
     known: "Sequence[KnownMarginal]",
+    target: str | None,
     checked: CheckedTable,
     derived: "PrivateDerived | None",
     for_choice: Fraction,
@@ -49,11 +50,13 @@ def compared(
     schema, measurements, model
         What was released, and the model that the mechanism made of it.
     settings
-        Which engines there are to choose from, what is to be predicted, and what is to be met.
+        Which engines there are to choose from, whose prediction is measured, and what is to be met.
     learnt
         What was learnt of each column: levels of which only noise is left are not drawn.
     carried, known
         What an earlier release still says, and what is published: all models have it.
+    target
+        What rows get last, if they get something so.
     checked
         Which table is drawn; it has rows.
     derived
@@ -78,6 +81,7 @@ def compared(
             engines=settings.choose,
             mechanisms=settings.mechanism.parts,
             known=known,
+            target=target,
             rho=for_choice,
             checked=checked,
             report=report,

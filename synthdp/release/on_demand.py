@@ -156,6 +156,9 @@ JOURNALED_RUN: OnDemand["Callable[..., AbstractContextManager[JournaledRun]]"] =
 """A run whose answers are kept, and that is charged to a budget; for `synthesize` with ``journal``.
 """
 
+FURTHER_FIT: OnDemand["Callable[..., Model]"] = OnDemand("synthdp.release.further_fits:further_fit")
+"""A model of what was measured; for releases that have none yet."""
+
 KNOWN_ENGINE: OnDemand["Callable[..., Engine]"] = OnDemand(
     "synthdp.inference.engines.known_totals:KnownTotalsEngine"
 )
@@ -218,6 +221,11 @@ PRIOR_RELEASE: OnDemand[Callable[..., Any]] = OnDemand(
 )
 """An earlier release, read and checked; for runs with ``prior``."""
 
+REFITTED: OnDemand["Callable[..., tuple[Model, dict[str, Any]]]"] = OnDemand(
+    "synthdp.release.further_fits:refitted"
+)
+"""Another engine's model, and what a certificate says of it; for `Synthesis.refit`."""
+
 REFILLED: OnDemand["Callable[..., list[LinearMeasurement]]"] = OnDemand(
     "synthdp.learning.refilling:refilled"
 )
@@ -242,6 +250,11 @@ STRUCTURE: OnDemand["Callable[..., Graph]"] = OnDemand(
     "synthdp.release.certificate.structure:structure_graph"
 )
 """A release as a graph, which needs networkx; for `Synthesis.graph`."""
+
+TARGET_LAST: OnDemand["Callable[..., Model]"] = OnDemand(
+    "synthdp.inference.models.target_drawn_last:with_target_last"
+)
+"""Rows that get what is to be predicted last; for runs with a target."""
 
 TOTALS_SAID: OnDemand[Callable[..., Any]] = OnDemand("synthdp.release.known_tables:totals_said")
 """What a certificate says of published totals, and cautions; for runs with ``known``."""

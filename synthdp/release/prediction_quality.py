@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.domain import Domain
 from synthdp.core.measurement import FloatArray
-from synthdp.data.records.derived_column import DerivedColumn
+from synthdp.data.records.derived_column import DerivedColumn, names_of_prediction
 from synthdp.inference.arrays import Codes
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.schema.columns.column import Column
@@ -160,7 +160,7 @@ class Predictor:
         n_in_bins = np.bincount(bins, minlength=len(edges) + 1)
         middle = 1 / (1 + np.exp(-(np.append(edges, edges[-1]) - half) * _STEP))
         return cls(
-            score=DerivedColumn(f"score of {target}", weights, edges),
+            score=DerivedColumn(names_of_prediction(target)[0], weights, edges),
             label=label,
             positive=positive,
             chances=np.where(
@@ -290,7 +290,8 @@ def _label(column: Column, codes: NDArray[Any], n_codes: int) -> tuple[DerivedCo
         positive = f"{column.name} is {labels[place]}"
     weights = _counted(column, np.where(is_it, WITH, WITHOUT), n_codes, NO_VALUE)
     edges = np.array([WITH, NO_VALUE], np.int64)
-    return DerivedColumn(f"label of {column.name}", {column.name: weights}, edges), positive
+    name = names_of_prediction(column.name)[1]
+    return DerivedColumn(name, {column.name: weights}, edges), positive
 
 
 def _counted(

@@ -43,6 +43,7 @@ from synthdp.release.on_demand import (
     READING_CHECK,
     STOP,
     STOP_UNREAD,
+    TARGET_LAST,
     TOTALS_SAID,
     WEIGHED,
     WEIGHT_CAUTIONS,
@@ -356,6 +357,7 @@ class Release:
                 learnt=self._learnt_parts,
                 carried=() if drifting is None else drifting.carried,
                 known=self._known,
+                target=self._workload.target,
                 checked=self._checked,
                 derived=self._derived(counts, placed, observer),
                 for_choice=for_choice,
@@ -383,7 +385,12 @@ class Release:
                 constraints=schema.constraints,
                 report=progress,
             )
-            return release(asked, task)
+            model = release(asked, task)
+        target = self._workload.target
+        if model is None or target is None:
+            return model
+        carried = () if drifting is None else drifting.carried
+        return TARGET_LAST.load()(model, target, [*table.released, *carried])
 
     def _concluded(
         self,

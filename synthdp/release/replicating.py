@@ -2,9 +2,7 @@
 columns.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,8 +12,9 @@ from synthdp.core.requests import check_rows, check_seed
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
-from synthdp.release.certificate.fit_facts import PLAIN, UNKNOWN_ROWS
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.fitting import meeting
+from synthdp.release.further_fits import stated_engine, stated_target, with_target
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.uncertainty.part import ColumnSubset
 from synthdp.release.uncertainty.refitting import refits
@@ -57,6 +56,7 @@ def replicates_of(
     facts = release.certificate.get("engine", {})
     fitter = stated_engine(facts) if engine is None else as_engine(engine)
     fitter = meeting(fitter, release.model.known)
+    target = stated_target(release.certificate, schema.domain)
     report = in_notebook(report)
 
     def fits(generators: Sequence[np.random.Generator]) -> list[Model]:
@@ -70,7 +70,7 @@ def replicates_of(
             # Replicates differ from the release by noise, so its fit is close to theirs.
             start=release.model.as_fitted,
         ):
-            models.append(release.model.drawn_alike(model, measurements))
+            models.append(with_target(model, target, measurements))
             report("fitting replicates", len(models), m + 1)
         return models
 
@@ -92,23 +92,3 @@ def engine_of(part: ColumnSubset) -> Engine:
     knows of a prior.
     """
     return engine_named("graphical-model" if part.has_small_tree else "local-consistency")
-
-
-def stated_engine(facts: Mapping[str, Any]) -> Engine:
-    """The engine of which a certificate says ``facts``, with its parameters.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of ours, or has parameters that a certificate cannot hold; the message says to
-        name one.
-    """
-    engine = engine_named(str(facts.get("name", "auto")))
-    parameters = facts.get("parameters", {})
-    known = {each.name for each in fields(engine)} if is_dataclass(engine) else set[str]()
-    if any(name not in known or not isinstance(value, PLAIN) for name, value in parameters.items()):
-        raise ParameterError(
-            f"engine {engine.name!r} had parameters that its certificate cannot hold; give engine="
-        )
-    fitted: Engine = replace(engine, **parameters)  # type: ignore[type-var]
-    return fitted

@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
 from synthdp.core.measurement import LinearMeasurement
+from synthdp.inference.engine import Engine
 from synthdp.learning.filling import UnreadCount
 from synthdp.privacy.noise.randomness import SystemRandomness
 from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.learnt_domain import LearntDomain, closed_so_far, learnt_in
 from synthdp.release.on_demand import SAVED_KNOWN
 from synthdp.release.persistence.budget import Budget
+from synthdp.release.persistence.described import digest_of
 from synthdp.release.persistence.kept_answers import NO_RUN, KeptAnswers
 from synthdp.release.persistence.run_identity import RunIdentity, now
-from synthdp.release.registry import engine_named
+from synthdp.release.registry import ENGINES, engine_named
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.public_files import schema_in
 
@@ -95,6 +97,14 @@ def private_answers(path: str | PathLike[str]) -> KeptAnswers:
     return kept
 
 
+def _engine_of(asked: Mapping[str, Any]) -> Engine:
+    """The engine that a run had; the one called ``"auto"`` where it was not ours as it is by default."""
+    name = asked["engine"]
+    engine = engine_named(name if name in ENGINES else "auto")
+    is_same = digest_of(engine) == asked["parameters of the engine"]
+    return engine if is_same else engine_named("auto")
+
+
 def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDomain:
     """What `synthdp.from_journal` makes of the answers about one table; raises as it does."""
     try:
@@ -122,7 +132,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         certificate = facts.certificate(
             ledger=ledger,
             randomness=SystemRandomness(),
-            engine=engine_named("auto"),
+            engine=_engine_of(asked),
             learnt=columns,
             run=identity.to_dict(),
             findings=findings,

@@ -20,11 +20,10 @@ from synthdp.inference.jobs import thread_count
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
 from synthdp.release.asked import Asked
-from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, refit_certificate
+from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS, fit_cautions, fit_status
 from synthdp.release.drawing.draw import Checked, drawn_table
 from synthdp.release.drawing.form import PLAIN_FORM, Form
 from synthdp.release.drawing.unused_levels import Unused, learnt_parts
-from synthdp.release.fitting import fit_model, meeting
 from synthdp.release.on_demand import (
     ARCHIVE,
     BATCHES,
@@ -32,11 +31,12 @@ from synthdp.release.on_demand import (
     CALIBRATED,
     COMPLETION,
     FIT,
+    FURTHER_FIT,
+    REFITTED,
     UNUSED_LEVELS,
     VERIFY,
 )
 from synthdp.release.persistence.persistence import Persistence
-from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.result import TABLE, FittedPart, Result
 from synthdp.release.saving.pieces import Pieces
 from synthdp.schema.schema import Schema
@@ -138,10 +138,15 @@ class Synthesis(Answers, Result):
         beside every table.
         """
         cautions = self._certificate.get("cautions", [])
-        # A release may be written before any model was fitted to it; what the later fit has to be
-        # warned of belongs on every table that is drawn from it.
+        # A release may be written before any model was fitted to it; what is to be said of the
+        # later fit belongs on every table that is drawn from it.
         late = [caution for caution in fit_cautions(self.existing_model) if caution not in cautions]
-        return sealed(self._certificate | ({"cautions": [*cautions, *late]} if late else {}))
+        certificate = dict(self._certificate)
+        if late:
+            certificate["cautions"] = [*cautions, *late]
+        if self._fitted is None and self.existing_model is not None and "engine" in certificate:
+            certificate["engine"] = certificate["engine"] | fit_status(self.existing_model)
+        return sealed(certificate)
 
     @property
     def known(self) -> "tuple[KnownMarginal, ...]":
@@ -155,8 +160,7 @@ class Synthesis(Answers, Result):
             return self._fitted
         # Reached by releases that were loaded from measurements alone: fitting is post-processing,
         # and costs nothing.
-        engine = meeting(engine_named("auto"), self._known)
-        return fit_model(engine, self._schema, self.evidence)
+        return FURTHER_FIT.load()(self._schema, self.evidence, self._certificate, self._known)
 
     @cached_property
     def fit(self) -> "FitSummary":
@@ -465,14 +469,14 @@ class Synthesis(Answers, Result):
         MissingExtraError
             If a library that the engine needs is not installed.
         """
-        estimator = as_engine(engine)
-        model = fit_model(
-            meeting(estimator, self._known), self._schema, self.evidence, report=report
-        )
-        if self.existing_model is not None:
-            model = self.existing_model.drawn_alike(model, self.evidence)
-        certificate = refit_certificate(
-            self._certificate, self.existing_model, self._schema, estimator, model
+        model, certificate = REFITTED.load()(
+            self._schema,
+            self.evidence,
+            self._certificate,
+            self._known,
+            before=self.existing_model,
+            engine=engine,
+            report=report,
         )
         return self._with(model=model, certificate=certificate, drawn=None)
 

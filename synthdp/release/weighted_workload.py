@@ -59,4 +59,4 @@ def with_weight(workload: Workload, columns: tuple[str, ...], weight: str) -> Wo
     each = _SHARE * sum(weights.values()) / len(pairs)
     for pair in pairs:
         weights[pair] = weights.get(pair, 0.0) + each
-    return Workload(weights, workload.are_named)
+    return replace(workload, weights=weights)

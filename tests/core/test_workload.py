@@ -443,7 +443,7 @@ def test_a_run_measures_what_the_target_asks_for(place):
 
     unmeasured = ("--quality-share", "0")  # quality asks for pairs of its own
     found = certificate(place, "--workload", "2-way", "--target", "age", *unmeasured)
-    assert found["workload"] == {"n_marginals": 2, "columns_at_most": 2}
+    assert found["workload"] == {"n_marginals": 2, "columns_at_most": 2, "target": "age"}
     assert pairs(found) == [["age", "code"], ["age", "town"]]
     assert (
         "2 marginals of up to 2 columns"
@@ -452,6 +452,7 @@ def test_a_run_measures_what_the_target_asks_for(place):
     assert certificate(place, "--target", "age")["workload"] == {
         "n_marginals": 1,
         "columns_at_most": 3,
+        "target": "age",
     }
     (place / "workload.json").write_text('{"k": 2}', encoding="utf-8")
     assert pairs(

@@ -18,6 +18,13 @@ MAX_SUM = 2**62
 """No row has a sum beyond this, either way: whole numbers do not overflow."""
 
 
+def names_of_prediction(target: str) -> tuple[str, str]:
+    """What the derived columns are called by which the prediction of a target is measured: score
+    and label.
+    """
+    return f"score of {target}", f"label of {target}"
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class DerivedColumn:

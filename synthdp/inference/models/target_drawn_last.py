@@ -48,6 +48,7 @@ _FEWEST_ROWS = 500
 def with_target_last(model: Model, target: str, measurements: Sequence[LinearMeasurement]) -> Model:
     """The model, whose rows get the target anew; the model itself where it is not one of
     pseudo-marginals, rules hold the target, nothing was measured of it, or it has many values.
+    What was done stands in its ``target``.
 
     Parameters
     ----------
@@ -58,12 +59,28 @@ def with_target_last(model: Model, target: str, measurements: Sequence[LinearMea
     measurements
         What was measured.
     """
+    stddevs = _stddevs(model, target, measurements)
+    if isinstance(stddevs, str):
+        model.target = f"{target}: drawn with the other columns, because {stddevs}"
+        return model
+    return TargetLastModel(inner=cast(PseudoMarginalModel, model), target=target, stddevs=stddevs)
+
+
+def _stddevs(
+    model: Model, target: str, measurements: Sequence[LinearMeasurement]
+) -> dict[Clique, float] | str:
+    """What says something of the target, with the noise of a count of it (see `TargetLastModel`);
+    or why it is not drawn anew.
+    """
     domain = model.domain
-    is_number = target in domain.ordered and domain[target] > _FEW_VALUES
-    if is_number or domain[target] > _MOST_VALUES or not isinstance(model, PseudoMarginalModel):
-        return model
+    if target in domain.ordered and domain[target] > _FEW_VALUES:
+        return "it is a number"
+    if domain[target] > _MOST_VALUES:
+        return f"it has more than {_MOST_VALUES} values"
+    if not isinstance(model, PseudoMarginalModel):
+        return "its engine cannot draw it last"
     if model.is_constrained(target):
-        return model
+        return "rules hold it"
     stddevs: dict[Clique, float] = {}
     for name in domain.attributes:
         pair = domain.canonical({name, target})
@@ -77,7 +94,7 @@ def with_target_last(model: Model, target: str, measurements: Sequence[LinearMea
             if distance > _BEYOND_NOISE:
                 # What strays further was likely to: less holds it back.
                 stddevs[scope] = _stddev(region, measurements) / distance
-    return TargetLastModel(inner=model, target=target, stddevs=stddevs) if stddevs else model
+    return stddevs or "no other column was measured with it"
 
 
 def _homes(
@@ -151,6 +168,10 @@ class TargetLastModel(Model):
         self._target = target
         self._stddevs = dict(stddevs)
         self.choice = inner.choice
+        self.target = (
+            f"{target}: drawn last, given all other columns, in {_FEWEST_ROWS} rows or more"
+        )
+        self.findings, self.cautions = inner.findings, inner.cautions
 
     @property
     def inner(self) -> PseudoMarginalModel:
@@ -161,10 +182,6 @@ class TargetLastModel(Model):
     def as_fitted(self) -> Model:
         """The other model."""
         return self._inner
-
-    def drawn_alike(self, other: Model, _measurements: Sequence[LinearMeasurement]) -> Model:
-        """Another fit, whose rows get the target anew, if they can."""
-        return with_target_last(other, self._target, _measurements)
 
     @property
     def cliques(self) -> tuple[Clique, ...]:

@@ -77,9 +77,9 @@ def from_journal(
     Returns
     -------
     Result, or LearntDomain
-        All marginals that were measured, to be fitted by the engine ``"auto"``, with a certificate
-        of all that was charged for; its ``complete`` says whether the run came to its end. If none
-        was measured yet, the columns that were learnt.
+        All marginals that were measured, to be fitted by the run's engine (by ``"auto"`` if that had
+        parameters of its own), with a certificate of all that was charged for; its ``complete``
+        says whether the run came to its end. If none was measured yet, the columns that were learnt.
         Of linked tables all views of which a marginal was measured. Each is fitted by itself when
         it is needed, without what the views before it say of the rows that its own hang on.
 

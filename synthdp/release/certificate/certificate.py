@@ -246,10 +246,11 @@ def unfinished_facts() -> dict[str, object]:
 
 
 def workload_facts(workload: Workload) -> dict[str, object]:
-    """How much is wanted, as plain JSON values."""
+    """How much is wanted, and what is to be predicted, if anything is; as plain JSON values."""
     return {
         "n_marginals": len(workload.cliques),
         "columns_at_most": max(map(len, workload.cliques)),
+        **({} if workload.target is None else {"target": workload.target}),
     }
 
 

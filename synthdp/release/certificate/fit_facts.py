@@ -47,7 +47,7 @@ def fit_facts(
     made_up = [{"name": column.name, "kind": column.kind} for column in schema.generated.columns]
     return {
         "software": f"synthdp {__version__}",
-        "engine": {"name": engine.name, **parameters, **_fit_status(model)},
+        "engine": {"name": engine.name, **parameters, **fit_status(model)},
         "complete": model is not None,
         "schema": {
             "sha256": schema.fingerprint,
@@ -79,13 +79,14 @@ def changed_parameters(engine: "Engine | Mechanism") -> dict[str, Any]:
     return changed
 
 
-def _fit_status(model: Model | None) -> dict[str, object]:
-    """How the fit ended, and which engine was chosen if that was left open."""
+def fit_status(model: Model | None) -> dict[str, object]:
+    """How the fit ended, which engine was chosen if that was left open, and how a target is drawn."""
     if model is None:
         return {}
     status = asdict(model.status)
     del status["caution"]  # it is among the certificate's
-    return status | ({"choice": model.choice} if model.choice else {})
+    said = {"choice": model.choice, "target": model.target}
+    return status | {name: text for name, text in said.items() if text}
 
 
 def fit_cautions(model: Model | None) -> list[str]:
@@ -100,41 +101,6 @@ def fit_cautions(model: Model | None) -> list[str]:
 def count_cautions(measurements: Sequence[LinearMeasurement]) -> list[str]:
     """What users should know of a number of records that noise hides."""
     return [UNKNOWN_ROWS] if measurements and clear_total(measurements) is None else []
-
-
-def refit_certificate(
-    certificate: Mapping[str, Any],
-    before: Model | None,
-    schema: Schema,
-    engine: Engine,
-    model: Model,
-) -> dict[str, Any]:
-    """The certificate of a release whose measurements have a new model.
-
-    Parameters
-    ----------
-    certificate
-        As it was before.
-    before
-        The model that the release had, if any.
-    schema, engine, model
-        What the new model was fitted for, by and is.
-
-    What was released, its guarantee and its cost stay; engine, software and what the old fit said
-    of itself are replaced. What was measured of the rows of the old model is left out.
-    ``refitted`` holds what the release was first fitted with.
-    """
-    facts = fit_facts(schema, engine, model)
-    first = certificate.get("refitted") or {
-        key: certificate.get(key) for key in ("engine", "software")
-    }
-    of_former_fit = {before.status.caution} if before is not None else set()
-    kept = [caution for caution in certificate.get("cautions", []) if caution not in of_former_fit]
-    cautions = [caution for caution in fit_cautions(model) if caution not in kept]
-    now = {"software": facts["software"], "engine": facts["engine"], "refitted": first}
-    of_rows = ("quality", "acceptance", "choice")
-    same = {key: value for key, value in certificate.items() if key not in of_rows}
-    return same | now | {"cautions": [*kept, *cautions]}
 
 
 def _column_facts(column: Column, derived: Sequence[str]) -> dict[str, object]:

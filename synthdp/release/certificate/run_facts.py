@@ -61,7 +61,7 @@ class RunFacts:
             **({"known": list(self.known)} if self.known else {}),
         }
 
-    def with_workload(self, workload: Mapping[str, int] | None) -> Self:
+    def with_workload(self, workload: Mapping[str, object] | None) -> Self:
         """The same of a run whose workload was read anew over a domain that it learnt; None if it
         was not.
         """

@@ -13,6 +13,7 @@ import numpy as np
 from synthdp.core.domain import Domain
 from synthdp.core.errors import DataFileError, SynthdpError
 from synthdp.core.measurement import Coarsening, LinearMeasurement
+from synthdp.data.records.derived_column import names_of_prediction
 from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.learning.reading_check import CHECK
 from synthdp.learning.refilling import refilled
@@ -55,7 +56,7 @@ class _Entries:
         self.answers: list[KeptAnswer] = []
         self.notes: list[Mapping[str, Any]] = []
         self.views: list[tuple[str, int]] = []
-        self.workload: Mapping[str, int] | None = None
+        self.workload: Mapping[str, object] | None = None
         self.stated_views: Mapping[str, Any] | None = None
         self.checks = slice(0, 0)
         """Which of the answers are of a check whether columns are read."""
@@ -94,7 +95,7 @@ class KeptAnswers:
     """What was asked, and what came back, in order."""
     notes: tuple[Mapping[str, Any], ...]
     """Columns that were learnt, as plain JSON values, in order."""
-    workload: Mapping[str, int] | None = None
+    workload: Mapping[str, object] | None = None
     """What a certificate says of the workload over the domain that was learnt; None if none was,
     or none yet.
     """
@@ -260,11 +261,20 @@ class KeptAnswers:
         fewer = schema.with_unread_places(
             name for name in schema.names if placed[name] > schema.domain[name]
         ).domain
-        placed = next(filter(self._are_over, (placed, fewer)), placed)
+        # How well a target is predicted is asked of columns that no schema has.
+        target = self.header["settings"].get("target")
+        of_quality = set() if target is None else {*names_of_prediction(target)} - {*schema.names}
+        marginals = [
+            (event, answer, merging)
+            for event, answer, merging in self.answers
+            if isinstance(event, MarginalEvent) and of_quality.isdisjoint(event.clique)
+        ]
+        for domain in (placed, fewer):
+            if any(_is_over(domain, *each) for each in marginals):
+                placed = domain
+                break
         filling = Filling(schema, placed)
-        for event, answer, merging in self.answers:
-            if not isinstance(event, MarginalEvent):
-                continue
+        for event, answer, merging in marginals:
             # An answer is a flat list of numbers. Its length tells whether rows were counted with
             # places for unread values, which the event alone does not say.
             has_places = not _is_over(schema.domain, event, answer, merging)
@@ -275,14 +285,6 @@ class KeptAnswers:
             asked.append(measurement if has_places else None)
             answered.append(filling.answered(measurement) if has_places else measurement)
         return refilled(filling, asked, answered), filling.unread
-
-    def _are_over(self, domain: Domain) -> bool:
-        """Whether any marginal was counted over a domain."""
-        return any(
-            _is_over(domain, event, answer, merging)
-            for event, answer, merging in self.answers
-            if isinstance(event, MarginalEvent)
-        )
 
     def described(self) -> dict[str, Any]:
         """All that is in it but the answers themselves, as plain JSON values.
@@ -355,13 +357,13 @@ def _check_has_schema(file: ChainedFile, header: Mapping[str, Any]) -> None:
         )
 
 
-def _workload_in(content: Any) -> dict[str, int]:
+def _workload_in(content: Any) -> dict[str, object]:
     """What a run noted of its workload; raises `ValueError` if it is something else."""
-    names = ("n_marginals", "columns_at_most")
+    kinds = {"n_marginals": int, "columns_at_most": int, "target": str}
     if (
         not isinstance(content, dict)
-        or {*content} != {*names}
-        or any(type(content[name]) is not int for name in names)
+        or {*content} | {"target"} != {*kinds}
+        or any(type(each) is not kinds[name] for name, each in content.items())
     ):
         raise ValueError("no workload")
     return content

@@ -26,7 +26,7 @@ from synthdp.report.texts.certificates import (
 from synthdp.report.texts.known import known_lines
 from synthdp.report.texts.numbers import at_most, chance, times
 from synthdp.report.texts.prior import prior_lines
-from synthdp.report.texts.quality import choice_line, quality_facts
+from synthdp.report.texts.quality import model_facts, quality_facts
 
 FOLDER = Path(__file__).parent
 """Where the templates of releases lie."""
@@ -265,7 +265,7 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows += [(name.capitalize(), text) for name, text in stated]
     quality = quality_facts(content.get("quality") or {})
     rows += [(name.capitalize(), text) for name, text in quality]
-    rows += [("Chosen model", line) for line in filter(None, [choice_line(content)])]
+    rows += [(name.capitalize(), text) for name, text in model_facts(content)]
     rows += [("Accepted if", line) for line in acceptance_lines(content)]
     rows += [("Known", line) for line in known_lines(content)]
     rows += [("Earlier release", line) for line in prior_lines(content)]

@@ -17,7 +17,7 @@ from synthdp.report.texts.known import known_lines
 from synthdp.report.texts.listing import table, wrapped
 from synthdp.report.texts.numbers import at_most
 from synthdp.report.texts.prior import prior_lines
-from synthdp.report.texts.quality import choice_line, quality_facts
+from synthdp.report.texts.quality import model_facts, quality_facts
 
 LEVELS = "levels (with missing)"
 """Heads numbers of levels: "missing" is one of them where it may occur."""
@@ -77,7 +77,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
             facts += [("kinds", content["kinds"])]
     quality = quality_facts(content.get("quality") or {})
     facts += quality if is_whole else quality[:1]
-    facts += [("chosen model", line) for line in filter(None, [choice_line(content)])]
+    facts += model_facts(content)
     facts += [("accepted if", line) for line in acceptance_lines(content)]
     facts += [("known", line) for line in known_lines(content)]
     facts += [("earlier release", line) for line in prior_lines(content)]

@@ -28,6 +28,13 @@ def quality_line(quality: Mapping[str, Any]) -> str:
     return f"{line}; {predicted}" if predicted else line
 
 
+def model_facts(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How a target is drawn, and which of several models was taken; nothing of what there is not."""
+    target = certificate.get("engine", {}).get("target")
+    lines = [("target", target), ("chosen model", choice_line(certificate))]
+    return [(name, line) for name, line in lines if line]
+
+
 def choice_line(certificate: Mapping[str, Any]) -> str:
     """Which of several models was taken, in a line; empty if there was no choice.
 
