@@ -24,4 +24,5 @@ from synthdp.linked.package.matching import check_matching as check_matching
 from synthdp.linked.package.package import Package as Package
 from synthdp.linked.package.view import LinkedView as LinkedView
 from synthdp.linked.package.view import views_of as views_of
+from synthdp.linked.stated_weights import heaviest_rows as heaviest_rows
 from synthdp.linked.workload import workload_of as workload_of

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from math import sqrt
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,13 @@ share of what each would have if all were alike: one standard deviation, a TVD o
 """
 
 
+class LaterRows(NamedTuple):
+    """Parents that have rows besides the first, and how many of these each has on average."""
+
+    n_parents: float
+    mean: float
+
+
 @final
 class AncestorMarginals:
     """Families that are drawn as far as views were released.
@@ -77,10 +84,10 @@ class AncestorMarginals:
         self._checked = checked_names([view.schema for view in views.values() if view.schema])
         self._scale = 1.0
 
-    def add(self, label: str, part: Synthesis) -> None:
+    def add(self, view: LinkedView, part: Synthesis) -> None:
         """Take the release of a view; families are drawn from it if they are asked for."""
-        self._fitted[label] = FittedView(self._views[label], part)
-        self._drawn.pop(self._views[label].name, None)
+        self._fitted[view.label] = FittedView(view, part)
+        self._drawn.pop(view.name, None)
 
     def of(self, view: LinkedView, stddev: float) -> list[LinearMeasurement]:
         """Marginals of ancestors and siblings of the rows of a view, in its units of weight.
@@ -121,9 +128,9 @@ class AncestorMarginals:
         ]
         return [*known, *self._guesses(view, total)]
 
-    def later_rows(self, view: LinkedView) -> float | None:
-        """How many rows of a table besides the first a parent has that has several, as the rows
-        above were released; None where no model says it.
+    def later_rows(self, view: LinkedView) -> LaterRows | None:
+        """How many parents have several rows of a table, as the rows above were released; None
+        where no model says it.
 
         It is what models say, not what is counted in drawn families: the same releases say the
         same.
@@ -136,7 +143,9 @@ class AncestorMarginals:
                     numbers += np.maximum(rows, 0.0)
         several = numbers[2:]
         total = float(several.sum())
-        return float(several @ np.arange(1.0, len(several) + 1)) / total if total > 0 else None
+        if total <= 0:
+            return None
+        return LaterRows(total, float(several @ np.arange(1.0, len(several) + 1)) / total)
 
     def _guesses(self, view: LinkedView, total: float) -> list[LinearMeasurement]:
         """Columns of the rows before, in a chain that is not released yet: about as the first rows'
@@ -182,12 +191,12 @@ class AncestorMarginals:
         later = np.flatnonzero(positions > 0)
         codes: dict[str, CodeColumn] = {name: values[later], OTHER + name: values[later - 1]}
         codes[view.position] = view.position_codes(positions[later], counts[owners[later]])
-        sizes = counts[owners[later]] - 1.0
+        sizes = (counts[owners[later]] - 1).astype(np.float64)
         # Weights undo what a family has more of: a root weighs the same however many rows hang on
         # it.
         for step in view.steps[:-1]:
             sizes *= parents.codes[step][owners[later]]
-        weights = np.asarray(self._scale * view.grid / sizes, np.float64)
+        weights = self._weights(view, sizes)
         assert view.schema is not None
         total = float(weights.sum())
         guesses = [
@@ -236,10 +245,17 @@ class AncestorMarginals:
                 name: rows.codes[source][rows.positions == 0][firsts]
                 for name, source in view.siblings.items()
             }
-        sizes = n_rows.astype(np.float64)
+        # One row may stand for all later rows of a parent, and has the weight of all.
+        n_weighed = counts[places] - 1 if view.is_later else n_rows
+        sizes = n_weighed.astype(np.float64)
         for name in view.steps[: len(view.steps) - int(view.is_later)]:
             sizes *= parent.codes[name][places]
-        return codes, np.repeat(self._scale * view.grid / sizes, n_rows)
+        weights = self._weights(view, sizes) * n_weighed / n_rows
+        return codes, np.repeat(weights, n_rows)
+
+    def _weights(self, view: LinkedView, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What drawn rows weigh that are one part of so many, as many families as were released."""
+        return np.asarray(self._scale * np.minimum(view.grid / sizes, view.heaviest))
 
     def _whole(self, name: str) -> DrawnRows:
         """All rows of a table, all of whose views were released."""

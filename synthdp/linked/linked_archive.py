@@ -11,6 +11,7 @@ from synthdp.core.strict_json import parse_json
 from synthdp.core.version import __version__
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
+from synthdp.linked.stated_weights import heaviest_rows
 from synthdp.release.loading import restored
 from synthdp.release.saving import archive
 from synthdp.release.saving.kinds import LINKED_MANIFEST
@@ -18,7 +19,7 @@ from synthdp.release.saving.members import Folder, Members, write_members
 from synthdp.release.saving.stated import checked_certificate
 from synthdp.release.synthesis import Synthesis
 
-FORMAT = "synthdp-linked-synthesis/1"
+FORMAT = "synthdp-linked-synthesis/2"
 """Stands in every file; another number is another format."""
 
 _MAX_MANIFEST = 2**24
@@ -86,4 +87,6 @@ def _read(
         parts[views[name].label] = restored(
             archive.pieces_in(Folder(members, f"{number}/"), size, max_bytes)
         )
-    return package, parts, checked_certificate(manifest["certificate"])
+    certificate = checked_certificate(manifest["certificate"])
+    heaviest_rows(certificate)  # raises here, where it becomes one line
+    return package, parts, certificate

@@ -10,7 +10,7 @@ from synthdp.linked.linked_certificate import domain_facts, linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.opened import learnt_parts
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import LinkedView, views_of
+from synthdp.linked.package.view import MAX_GRID, LinkedView, views_of
 from synthdp.linked.refitted_view import refitted_view, root_with_numbers_below
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import SystemRandomness
@@ -51,7 +51,9 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
             package = declared.closed({name: each.column for name, each in columns.items()})
             public = public | domain_facts(declared, facts["domain_share"], columns)
         views = {
-            label: view for label, view in views_of(package).items() if view.schema is not None
+            label: replace(view, heaviest=int(stated[label].get("heaviest", MAX_GRID)))
+            for label, view in views_of(package).items()
+            if view.schema is not None
         }
         known = learnt_parts(declared.joint_schema) if columns else {}
         read = {

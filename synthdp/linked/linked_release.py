@@ -56,6 +56,18 @@ several rows. What first and later rows have together is divided anew once it is
 there are of each. Of five sets at epsilon 1 and 10 these had a tenth less error than 1 and 3/2.
 """
 
+LEVELLED_NOISE, HIDDEN_NOISE = 3e-4, 0.04
+"""Noise of a view of later rows, as a share of the roots that have some, up to which these weigh
+alike in families of up to their mean number, and times the square root of the view's pairs, from
+which they do: there `auto` measures columns only.
+
+What a model says of rows is off by what it does not know of how columns depend on numbers of rows.
+With little noise that is most of what it is off by: at epsilon 10 statistics of patients err 4 to
+11 % less. Where noise hides dependences nothing is known of it: at epsilon 1 siblings in flights
+err 5 % less. In between families that weigh less than they might cost more: patients erred up to 6
+% more at 3, 7 to 15 % at 1.
+"""
+
 LEARNING = "learning"
 """Before all views: what is asked to learn open columns."""
 
@@ -82,6 +94,10 @@ class Views:
     def drawn(self) -> dict[str, LinkedView]:
         """Those that have something to draw."""
         return {label: view for label, view in self.every.items() if view.schema is not None}
+
+    def with_view(self, view: LinkedView) -> Self:
+        """The same with another view in place of the one that is called so."""
+        return replace(self, every={**self.every, view.label: view})
 
 
 @final
@@ -145,12 +161,17 @@ class LinkedRelease:
         }
         self._asked = {label: self._release(label).facts.public["workload"] for label in views}
 
-    def _divide_by_rows(self, view: LinkedView, ancestors: AncestorMarginals) -> None:
+    def _divide_by_rows(
+        self, view: LinkedView, ancestors: AncestorMarginals, *, may_level: bool
+    ) -> None:
         """Before the first rows of a table are asked for, divide what they and the later ones have
-        by how many each are, as the rows above were released.
+        by how many each are, and let later ones of most families weigh alike, as the rows above
+        were released.
 
-        Adaptive: what a part may spend follows from answers that are paid for, and all parts
-        together spend what the whole has.
+        Adaptive: what a part may spend, and what a row weighs, follows from answers that are paid
+        for. All parts together spend what the whole has, and no family weighs more than before.
+        ``may_level`` is whether rows can be counted by other weights than those that views begin
+        with.
         """
         later = replace(view, is_later=True)
         if view.is_later or later.label not in self._parts:
@@ -160,13 +181,18 @@ class LinkedRelease:
             return
         # For each first row there are so many later ones, of one parent as well: noise in all that
         # is said of rows is least with shares in proportion to the rows to the power of 2/3.
-        share = Fraction(1 / (1 + n_later ** (2 / 3))).limit_denominator(1000)
+        share = Fraction(1 / (1 + n_later.mean ** (2 / 3))).limit_denominator(1000)
         shares = share, 1 - share
         labels = view.label, later.label
         budget = sum((self._parts[label].budget for label in labels), Fraction(0))
         for label, share in zip(labels, shares, strict=True):
             most = self._parts[label].unit.max_rows
             self._parts[label] = self._ledger.part(budget * share, max_rows=most)
+        noise = self._stddev(later.label) / (later.grid * n_later.n_parents)
+        n_pairs = sum(len(clique) == 2 for clique in self._workload(later.label).weights)
+        knows_numbers = LEVELLED_NOISE < noise < HIDDEN_NOISE / sqrt(max(n_pairs, 1))
+        if may_level and not view.steps and not knows_numbers:
+            self._views = self._views.with_view(later.levelled(n_later.mean))
         stated = self._stated_views()
         self._kept.note({"views": {label: stated[label] for label in labels}})
 
@@ -259,6 +285,7 @@ class LinkedRelease:
             label: {
                 "budget": str(part.budget),
                 "max_rows": part.unit.max_rows,
+                "heaviest": self._views.every[label].heaviest,
                 "workload": self._asked[label],
             }
             for label, part in self._parts.items()
@@ -346,9 +373,14 @@ class LinkedRelease:
             views = self._views.drawn
             self._check_reading(counted, observers)
             ancestors = AncestorMarginals(views, self._kept.entropy)
-            for label, view in views.items():
+            for label in views:
                 self._kept.note({"view": label})
-                self._divide_by_rows(view, ancestors)
+                # Its weights may have been settled once the rows above were released.
+                view = self._views.every[label]
+                if view.heaviest != views[label].heaviest and isinstance(rows, LinkedRows):
+                    counted |= rows.counted({label: view})
+                may_level = isinstance(rows, LinkedRows)
+                self._divide_by_rows(view, ancestors, may_level=may_level)
                 # Rows are drawn below those of the tables above, so the model has to agree with
                 # them.
                 known = ancestors.of(view, self._stddev(label))
@@ -359,13 +391,13 @@ class LinkedRelease:
                     observer=observers.get(label),
                 )
                 if view.position is not None:  # of a chain, the rows before are known only now
-                    ancestors.add(label, parts[label])
+                    ancestors.add(view, parts[label])
                     in_order = ancestors.in_order(view)
                     if in_order:
                         parts[label] = refitted_view(
                             view, parts[label], self._settings.engine, known=[*known, *in_order]
                         )
-                        ancestors.add(label, parts[label])
+                        ancestors.add(view, parts[label])
                     known = [*ancestors.of(view, self._stddev(label)), *in_order]
                 parts[label] = refitted_view(
                     view,
@@ -375,11 +407,11 @@ class LinkedRelease:
                     learnt=self._learnt_parts,
                     report=_named(report, label),
                 )
-                ancestors.add(label, parts[label])
+                ancestors.add(view, parts[label])
                 self._check_linked(view, parts[label])
             root = self._declared.root.name
             parts[root] = root_with_numbers_below(
-                views,
+                self._views.drawn,
                 parts,
                 self._settings.engine,
                 learnt=self._learnt_parts,

@@ -30,7 +30,8 @@ from synthdp.linked.not_taken import refuse_parameter
 from synthdp.linked.package.joined import regrouped
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.view import LinkedView, views_of
+from synthdp.linked.package.view import MAX_GRID, LinkedView, views_of
+from synthdp.linked.stated_weights import heaviest_rows
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
 from synthdp.release.result import FittedPart, Result
 from synthdp.release.synthesis import Synthesis
@@ -62,8 +63,9 @@ class LinkedSynthesis(Result):
     ) -> None:
         self._package, self._parts, self._certificate = package, dict(parts), dict(certificate)
         self._views = views_of(package)
+        heaviest = heaviest_rows(self._certificate)
         self._views |= {
-            label: self._views[label].as_released(part.schema)
+            label: self._views[label].as_released(part.schema, heaviest.get(label, MAX_GRID))
             for label, part in self._parts.items()
         }
         self._fitted = {

@@ -131,10 +131,10 @@ def random_tables(n, seed=0):
     return tables_of([random_family(rng, home) for home in range(n)])
 
 
-def sources_of(found, tables, hash_key=KEY):
-    """Exact counts of all views, by what they are called."""
+def sources_of(found, tables, views=None, hash_key=KEY):
+    """Exact counts of all views, or of given ones, by what they are called."""
     readers = {table.name: LinkedTableReader(table, hash_key=hash_key) for table in found.tables}
     for name, reader in readers.items():
         reader.add(tables[name])
     rows = LinkedRows(found.tables, readers, "home", hash_key=hash_key)
-    return rows.counted(views_of(found))
+    return rows.counted(views_of(found) if views is None else views)

@@ -67,6 +67,10 @@ class LinkedView:
     """The table."""
     is_later: bool = False
     """Whether it is of all rows of a parent but the first; else it is of the first ones."""
+    heaviest: int = MAX_GRID
+    """Units that a row counts at most. With fewer than `grid` rows of small families weigh alike, as
+    they do in all that is said of rows, and such families count less than they might.
+    """
 
     @property
     def name(self) -> str:
@@ -202,11 +206,11 @@ class LinkedView:
         read = {name for table in tables for name in table.attributes} | self.siblings.keys()
         return self.schema.with_all_places(read)
 
-    def as_released(self, schema: Schema) -> Self:
-        """The same with the schema that a release was made with: those of earlier versions had
-        other columns.
+    def as_released(self, schema: Schema, heaviest: int = MAX_GRID) -> Self:
+        """The same with the schema and the weights that a release was made with: those of earlier
+        versions had other columns.
         """
-        view = replace(self)
+        view = replace(self, heaviest=heaviest)
         vars(view)["schema"] = schema
         return view
 
@@ -215,7 +219,11 @@ class LinkedView:
         """For each class of rows how many units a row counts; see `sizes`. Those of a family sum to
         `grid` at most.
         """
-        return tuple(self.grid // size for size in self.sizes)
+        return tuple(min(self.grid // size, self.heaviest) for size in self.sizes)
+
+    def levelled(self, size: float) -> Self:
+        """The same, with rows that weigh alike in families of up to so many."""
+        return replace(self, heaviest=max(int(self.grid / size), 1))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """From weights to rows: as many as one part of a family's weight stands for."""
 
 import numpy as np
+import pytest
 from helpers.families import package
 
 from synthdp.core import Domain
@@ -27,6 +28,13 @@ def test_rows_are_weights_by_what_a_row_of_their_numbers_of_children_counts():
     (rows,) = expected_rows.expected_rows(view, Known(view), [view.steps])
     ways = np.outer(np.arange(4), np.maximum(np.arange(4) - 1, 0))
     assert rows.tolist() == (ways / view.grid).tolist()
+
+
+def test_rows_that_weigh_alike_stand_for_as_many_rows_each():
+    view = views_of(package(people=9))["later people"].levelled(4)
+    (rows,) = expected_rows.expected_rows(view, Known(view), [view.steps])
+    assert rows[2:6].tolist() == pytest.approx([4 / view.grid] * 4)
+    assert rows[6:].tolist() == pytest.approx([n / view.grid for n in (5, 6, 7, 8)])
 
 
 def test_rows_too_light_to_be_counted_are_none():
