@@ -62,7 +62,7 @@ alike in families of up to their mean number, and times the square root of the v
 which they do: there `auto` measures columns only.
 
 What a model says of rows is off by what it does not know of how columns depend on numbers of rows.
-With little noise that is most of what it is off by: at epsilon 10 statistics of patients err 4 to
+With little noise that is most of what it is off by: at epsilon 10 statistics of patients err 3 to
 11 % less. Where noise hides dependences nothing is known of it: at epsilon 1 siblings in flights
 err 5 % less. In between families that weigh less than they might cost more: patients erred up to 6
 % more at 3, 7 to 15 % at 1.
