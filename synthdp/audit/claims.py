@@ -10,7 +10,7 @@ from scipy.special import log_ndtr, ndtr
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import CountsEvent, Event, ScoresEvent, SelectionEvent
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import Adjacency, PrivacyUnit
+from synthdp.privacy.unit import ROW, UNIT, Adjacency, PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 
 _SLACK = 1e-6
@@ -46,7 +46,8 @@ def least_sensitivity(event: Event, unit: PrivacyUnit) -> int:
     A record that is replaced leaves one cell and enters another; all rows of a person may fall into
     one.
     """
-    rows = unit.max_rows
+    # Where units are counted, whatever rows they have, one is one record.
+    rows = 1 if getattr(event, "record", ROW) == UNIT else unit.max_rows
     n_cells = 2 if unit.adjacency is Adjacency.REPLACE_ONE else 1
     match event:
         case ScoresEvent():

@@ -44,12 +44,15 @@ from synthdp.data.records.held_columns import HeldColumn as HeldColumn
 from synthdp.data.records.held_columns import HeldNumbers as HeldNumbers
 from synthdp.data.records.held_columns import HeldTexts as HeldTexts
 from synthdp.data.records.held_columns import held_column as held_column
-from synthdp.data.records.held_table import HeldSource as HeldSource
+from synthdp.data.records.held_source import HeldSource as HeldSource
 from synthdp.data.records.held_table import HeldTable as HeldTable
 from synthdp.data.records.held_table import HeldTableReader as HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource as PlacedSource
 from synthdp.data.records.row_groups import RowGroups as RowGroups
 from synthdp.data.records.unit_rows import UnitRows as UnitRows
+from synthdp.data.records.unit_values import MOST_ROWS as MOST_ROWS
+from synthdp.data.records.unit_values import UnitSample as UnitSample
+from synthdp.data.records.unit_values import UnitValues as UnitValues
 from synthdp.data.records.vocabulary import Vocabulary as Vocabulary
 from synthdp.data.rows import GivenTable as GivenTable
 from synthdp.data.rows import engine_frame as engine_frame

@@ -5,11 +5,9 @@ from synthdp.linked.histories.history_release import HistoryRelease as HistoryRe
 from synthdp.linked.histories.history_synthesis import HistorySynthesis as HistorySynthesis
 from synthdp.linked.linked_release import LEARNING as LEARNING
 from synthdp.linked.linked_release import LinkedRelease as LinkedRelease
-from synthdp.linked.linking.linked_rows import MOST_ROWS as MOST_ROWS
 from synthdp.linked.linking.linked_rows import FamilyRows as FamilyRows
 from synthdp.linked.linking.linked_rows import LinkedRows as LinkedRows
 from synthdp.linked.linking.linked_rows import LinkedTableReader as LinkedTableReader
-from synthdp.linked.linking.linked_rows import TableValues as TableValues
 from synthdp.linked.linking.weighted_source import WeightedSource as WeightedSource
 from synthdp.linked.package.described_links import links_in as links_in
 from synthdp.linked.package.described_links import tables_below as tables_below

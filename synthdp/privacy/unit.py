@@ -1,11 +1,14 @@
 """The unit of privacy: what is protected as one, and how far it can move a count."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import final
 
 from synthdp.core.errors import ParameterError
+
+ROW, UNIT = "row", "unit"
+"""What an event counts as one record: each row, or each unit of privacy with all its rows."""
 
 MAX_ROWS = 1 << 20
 """Most records of one person: with more, noise would drown any table that fits into memory."""
@@ -29,6 +32,11 @@ class Adjacency(Enum):
     def marginal_l1(self) -> int:
         """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
         return 1 if self is Adjacency.ADD_REMOVE else 2
+
+
+def record_facts(record: str) -> dict[str, str]:
+    """What certificates say of an event that counts units as records; nothing of rows."""
+    return {} if record == ROW else {"record": record}
 
 
 def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction:
@@ -77,6 +85,11 @@ class PrivacyUnit:
             raise ParameterError(
                 "adjacency is 'replace-one', which is for records; with a unit give 'add-remove'"
             )
+
+    @property
+    def as_record(self) -> "PrivacyUnit":
+        """The same where each unit counts as one record, whatever rows it has."""
+        return replace(self, max_rows=1)
 
     @property
     def marginal_l2_squared(self) -> int:

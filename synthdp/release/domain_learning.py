@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import closing
 from fractions import Fraction
+from math import sqrt
 
 from synthdp.core.reporting import Report
 from synthdp.learning.budgets import column_budgets, is_gaussian, min_mass, takes_thresholds
@@ -60,6 +61,10 @@ def learn_domain(
     report
         Called with the progress.
     """
+    mass = min_mass(ledger.unit, rho=ledger.budget - rho, n_columns=n_columns or len(schema.names))
+    if source.is_by_unit:
+        # Persons are counted, and rows are measured: each has one to ``max_rows`` of them.
+        mass /= sqrt(ledger.unit.max_rows)
     values = PrivateValues(source, ledger, randomness=randomness, memory=kept.memory)
     values = values if observer is None else observer.values(values)
     with closing(values):
@@ -68,9 +73,7 @@ def learn_domain(
             values,
             rho=rho,
             delta=ledger.failure_delta,
-            min_mass=min_mass(
-                ledger.unit, rho=ledger.budget - rho, n_columns=n_columns or len(schema.names)
-            ),
+            min_mass=mass,
             report=report,
         ):
             # Noted only once the caller has it: a run that fails in between learns the column

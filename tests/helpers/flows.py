@@ -73,6 +73,10 @@ class Spy:
     def domain(self):
         return self._source.domain
 
+    @property
+    def is_by_unit(self):
+        return self._source.is_by_unit
+
     def histogram(self, grid, starts):
         counts = self._source.histogram(grid, starts)
         self.answers.append(("histogram", grid, tuple(starts.tolist()), tuple(counts.tolist())))

@@ -62,6 +62,8 @@ def counted(frequencies):
 class OneValue:
     """A source of which each record has one value, or none."""
 
+    is_by_unit = False
+
     def most_values(self, _grid):
         return 1
 

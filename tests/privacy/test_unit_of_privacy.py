@@ -9,11 +9,12 @@ from math import nan
 import numpy as np
 import pytest
 from helpers.homes import home
+from helpers.values import Counts, book
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.privacy import ArraySource, Seeded
 
-from synthdp.core import Domain, ParameterError
+from synthdp.core import Domain, Grid, ParameterError
 from synthdp.privacy import (
     GAUSSIAN,
     MAX_ROWS,
@@ -25,7 +26,9 @@ from synthdp.privacy import (
     PrivacyLedger,
     PrivacyUnit,
     PrivateTable,
+    PrivateValues,
     SystemRandomness,
+    partition_threshold,
 )
 from synthdp.release import NOT_COVERED, RECORDS, privacy_certificate, unit_in_words
 
@@ -238,6 +241,62 @@ def test_with_the_same_noise_two_tables_differ_by_what_the_person_adds(rows, ext
     assert np.array_equal(two - one, exact(clique, extra))
     assert ((two - one) ** 2).sum() <= books[0].events[0].sensitivity_squared
     assert books[0].events == books[1].events
+
+
+# Sources of which a person is one record
+
+
+class Persons(Counts):
+    """Values of persons, each one record with up to four of them."""
+
+    is_by_unit = True
+
+    def most_values(self, _grid):
+        return 4
+
+
+@EITHER
+@pytest.mark.parametrize("is_by_unit", [False, True])
+def test_who_counts_as_one_record_moves_counts_as_one(accounting, is_by_unit):
+    """Noise and threshold of a source of persons are those of records, not of a person's rows."""
+    ledger_of = {"max_rows": 3, "accounting": accounting}
+    source = Persons([1, 2], [1024 * 50, 1024 * 50]) if is_by_unit else Counts([1, 2], [50, 50])
+    charged = book(**ledger_of)
+    values = PrivateValues(source, charged)
+    rho, delta = Fraction(1, 50), Fraction(1, 1000)
+    values.histogram(Grid(column="x"), np.empty(0, np.int64), rho=rho)
+    values.frequent(Grid(column="x"), rho=rho, delta=delta)
+    histogram, partition_ = charged.events
+    squared = 1 if is_by_unit else 9
+    weight = 1024 if is_by_unit else 1
+    assert (histogram.sensitivity_squared, histogram.sigma_squared) == (squared, 25 * squared)
+    assert partition_.sensitivity_squared == squared * weight**2
+    assert partition_.sigma_squared == 25 * squared * weight**2
+    assert partition_.threshold == partition_threshold(
+        sigma_squared=partition_.sigma_squared,
+        max_rows=1 if is_by_unit else 3,
+        delta=delta,
+        most_values=4 if is_by_unit else 1,
+    )
+    assert charged.spent == 2 * rho
+    assert {event.record for event in charged.events} == {"unit" if is_by_unit else "row"}
+    stated = [event.to_dict().get("record") for event in charged.events]
+    assert stated == ["unit" if is_by_unit else None] * 2
+
+
+def test_a_tree_of_persons_is_that_of_records():
+    charged = book(max_rows=3)
+    PrivateValues(Persons([1], [5]), charged).split_tree(Grid(column="x"), 0, 1, rho=Fraction(1))
+    (event,) = charged.events
+    assert (event.sensitivity, event.record) == (1, "unit")
+    assert event.to_dict()["record"] == "unit"
+
+
+def test_where_persons_have_one_row_each_nothing_else_is_said():
+    charged = book(max_rows=1)
+    source = Persons([1], [5])
+    PrivateValues(source, charged).histogram(Grid(column="x"), np.empty(0, np.int64), rho=1.0)
+    assert charged.events[0].record == "row"
 
 
 # The certificate

@@ -9,7 +9,7 @@ import pandas as pd
 
 from synthdp.core.errors import ParameterError
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
+from synthdp.data.records.held_table import HeldTable, HeldTableReader
 from synthdp.privacy.unit import Adjacency
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
@@ -70,7 +70,7 @@ class Truth:
 
     def __init__(self, rows: HeldTable) -> None:
         self.rows = rows
-        self.values: HeldSource = rows.source
+        self.values = rows.source
 
     def counts(self, schema: Schema) -> CodedSource:
         """Exact counts over the domain of a schema that the table's own closes to."""

@@ -131,7 +131,8 @@ def _column_budgets(
 def expected_questions(
     schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE
 ) -> tuple[LearningQuestion, ...]:
-    """What learning the open columns will ask, with how much noise.
+    """What learning the open columns will ask, with how much noise: in persons, where these are
+    protected, of a table that is read.
 
     Raises
     ------
@@ -139,7 +140,8 @@ def expected_questions(
         If the budget is so small that there is no such noise.
     """
     budgets = _column_budgets(schema, ledger, domain_share)
-    return tuple(question for budget in budgets for question in questions(budget, unit=ledger.unit))
+    unit = ledger.unit.as_record
+    return tuple(question for budget in budgets for question in questions(budget, unit=unit))
 
 
 def expected_noise(

@@ -9,80 +9,20 @@ from numpy.typing import NDArray
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
-from synthdp.core.grid import Grid
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.frames.plain import plain_column
 from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies, held_column
+from synthdp.data.records.held_columns import HeldColumn, held_column
+from synthdp.data.records.held_source import HeldSource
 from synthdp.data.records.placed_source import PlacedSource, source_of
-from synthdp.data.records.row_groups import RowGroups
 from synthdp.data.records.unit_rows import UnitRows
+from synthdp.data.records.unit_values import UnitSample, UnitValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
-
-
-@final
-class HeldSource(Sensitive):
-    """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
-
-    A record has one value in a column, or none: it is in one cell of a histogram, and counted
-    for at most one value. It shows nothing else: no rows, no length, no text; it is not pickled
-    or copied.
-    """
-
-    __slots__ = ("_columns",)
-
-    def __init__(self, columns: Mapping[str, HeldColumn]) -> None:
-        self._columns = dict(columns)
-
-    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of records in public cells of one column's grid points.
-
-        Parameters
-        ----------
-        grid
-            The column, and which integer stands for a value.
-        starts
-            First points of the cells, increasing; shape ``(n,)``. None for a column of texts.
-
-        Returns
-        -------
-        numpy.ndarray
-            Counts of: missing, below ``starts[0]``, from each start to the next, at or above the
-            last; without starts: missing, the rest. int64, shape ``(n + 2,)``.
-
-        Raises
-        ------
-        ParameterError
-            If the column is not open, or its values do not lie on such a grid.
-        """
-        return self._column(grid).histogram(grid, np.asarray(starts, dtype=np.int64))
-
-    def most_values(self, grid: Grid) -> int:  # noqa: ARG002
-        """1: a record has one value in a column, or none."""
-        return 1
-
-    def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
-        """All values that occur in one column and are not missing, and how often each does; or how
-        much groups of rows weigh there, if these are given.
-
-        Raises
-        ------
-        ParameterError
-            If the column is not open, or its values do not lie on such a grid.
-        """
-        return self._column(grid).frequencies(grid, groups)
-
-    def _column(self, grid: Grid) -> HeldColumn:
-        if grid.column not in self._columns:
-            raise ParameterError(
-                f"grid: there is no open column {grid.column!r}; name one that the schema leaves open"
-            )
-        return self._columns[grid.column]
 
 
 @final
@@ -94,7 +34,7 @@ class HeldTable(Sensitive):
     by `HeldTableReader`, or `loading.held_rows`.
     """
 
-    __slots__ = ("_closed", "_coded", "_max_rows", "_open", "_unit")
+    __slots__ = ("_closed", "_coded", "_max_rows", "_open", "_sample", "_unit")
 
     def __init__(
         self,
@@ -104,12 +44,14 @@ class HeldTable(Sensitive):
         *,
         unit: str | None,
         max_rows: int,
+        sample: UnitSample | None = None,
     ) -> None:
         self._closed = closed
         self._coded = coded
         self._open = dict(columns)
         self._unit = unit
         self._max_rows = max_rows
+        self._sample = sample
 
     @property
     def unit(self) -> str | None:
@@ -124,9 +66,13 @@ class HeldTable(Sensitive):
         return self._max_rows
 
     @property
-    def source(self) -> HeldSource:
-        """Exact counts of the open columns, for the kernel."""
-        return HeldSource(self._open)
+    def source(self) -> HeldSource | UnitValues:
+        """Exact counts of the open columns, for the kernel: of rows, or of persons with several."""
+        return HeldSource(self._open) if self._sample is None else self.values_of(self._sample)
+
+    def values_of(self, sample: UnitSample) -> UnitValues:
+        """Exact counts of the open columns, of which each unit is one record."""
+        return UnitValues.of(self._open, sample)
 
     def of_rows(self, rows: NDArray[np.integer[Any]]) -> "HeldTable":
         """Some of the rows, in their order.
@@ -236,6 +182,7 @@ class HeldTableReader:
         """The table of all rows that were taken, or of those kept of each person. Call it once."""
         domain = Domain((), ()) if self._closed is None else self._closed.domain
         coded = CodedTable.concatenate(domain, self._parts)
+        sample: UnitSample | None = None
         if self._units is not None:
             # After the last row: which of a person's rows are kept is a function of all of them,
             # and of nobody else's.
@@ -243,7 +190,16 @@ class HeldTableReader:
             coded = CodedTable(domain, tuple(codes[kept] for codes in coded.columns))
             for column in self._open.values():
                 column.rows.keep(kept)
-        return HeldTable(self._closed, coded, self._open, unit=self._unit, max_rows=self._max_rows)
+            if self._max_rows > 1 and self._open:
+                sample = UnitSample.drawn(self._units, max_rows=self._max_rows).among(kept)
+        return HeldTable(
+            self._closed,
+            coded,
+            self._open,
+            unit=self._unit,
+            max_rows=self._max_rows,
+            sample=sample,
+        )
 
     def __repr__(self) -> str:
         return "<HeldTableReader>"

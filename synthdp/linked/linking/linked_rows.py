@@ -1,8 +1,8 @@
 """Rows of several tables, linked by keys and bounded level by level, before anything is counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, final
+from dataclasses import replace
+from typing import Any, ClassVar, final
 
 import numpy as np
 import pandas as pd
@@ -13,24 +13,18 @@ from synthdp.core.grid import Grid
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodeColumn, CodedTable
 from synthdp.data.records.held_columns import HeldFrequencies
-from synthdp.data.records.held_table import HeldSource, HeldTable, HeldTableReader
+from synthdp.data.records.held_table import HeldTable, HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource
-from synthdp.data.records.row_groups import RowGroups
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.unit_rows import UnitRows, positions_within
+from synthdp.data.records.unit_values import MOST_ROWS, UnitSample, UnitValues
 from synthdp.data.records.vocabulary import NO_KEY
 from synthdp.linked.linking.weighted_source import CLASS, WeightedSource
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.view import TOO_MANY, LinkedView
-from synthdp.privacy.values.thresholds import value_weights
 from synthdp.schema.words.headers import check_names
 
 Ints = NDArray[np.integer[Any]]
-
-MOST_ROWS = 16
-"""Most rows of a root that are read to learn levels: the more values could be of one root alone, the
-more a level of any column needs to pass.
-"""
 
 
 @final
@@ -193,14 +187,8 @@ class FamilyRows(Sensitive):
             self.codes |= dict(zip(table.attributes, coded.columns, strict=True))
         self.table, self._held = table, None
 
-    def values_by_root(self, hash_key: str | None) -> "TableValues | None":
-        """Values of open columns, of which each root is one record; None if all is declared.
-
-        Sensitivity: as of a table of which each root is a record, in histograms with one of its
-        rows, of levels with some. Which these are is drawn by `UnitRows`: a function of the root's
-        own rows, their order, its key and a random key. So with a root more one record is more, and
-        no other one changes.
-        """
+    def values_by_root(self, hash_key: str | None) -> UnitValues | None:
+        """Values of open columns, of which each root is one record; None if all is declared."""
         if self._held is None:
             return None
         root, most = self, 1
@@ -211,17 +199,7 @@ class FamilyRows(Sensitive):
         names = np.array([repr(name).encode() for name in root._names], dtype=object)
         units = UnitRows(max_rows=most, key=hash_key)
         units.add(pd.Series(names[self.roots], dtype=object))
-        first, rows = (np.flatnonzero(units.kept(max_rows=each)) for each in (1, most))
-        assert self.table.declared is not None
-        return TableValues(
-            one=self._held.of_rows(first).source,
-            some=self._held.of_rows(rows).source,
-            groups=RowGroups(self.roots[rows], np.array(value_weights(most), dtype=np.int64)),
-            most_values={
-                column.name: most if "levels" in column.open_parts else 1
-                for column in self.table.declared.open_columns
-            },
-        )
+        return self._held.values_of(UnitSample.drawn(units, max_rows=most))
 
     def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
         """Rows of a table below, and the places of what they refer to: a row once for each, none if
@@ -301,21 +279,6 @@ class FamilyRows(Sensitive):
 
 
 @final
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TableValues(Sensitive):
-    """Exact counts of the open columns of one table, of which each root is a record."""
-
-    one: HeldSource
-    """One row of each root."""
-    some: HeldSource
-    """Some rows of each root, whose values share its weight."""
-    groups: RowGroups
-    """Of which root each of these is."""
-    most_values: Mapping[str, int]
-    """Of each column how many values of one root are counted, at most: of levels, of some rows."""
-
-
-@final
 class FamilyValues(Sensitive):
     """Exact counts of single open columns, of which each root is a record. Only the privacy kernel
     may ask it.
@@ -332,27 +295,27 @@ class FamilyValues(Sensitive):
 
     __slots__ = ("_tables",)
 
-    def __init__(self, tables: Mapping[str, TableValues]) -> None:
+    is_by_unit: ClassVar[bool] = True
+
+    def __init__(self, tables: Mapping[str, UnitValues]) -> None:
         self._tables = dict(tables)
 
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """As that of a `HeldSource`."""
+        """As that of `UnitValues`."""
         values, own = self._of(grid)
-        return values.one.histogram(own, starts)
+        return values.histogram(own, starts)
 
     def most_values(self, grid: Grid) -> int:
-        """Most values that a root is counted for."""
+        """As that of `UnitValues`."""
         values, own = self._of(grid)
-        return values.most_values[own.column]
+        return values.most_values(own)
 
     def frequencies(self, grid: Grid) -> HeldFrequencies:
-        """As those of a `HeldSource`; weighted where a root may have several values."""
+        """As those of `UnitValues`."""
         values, own = self._of(grid)
-        if values.most_values[own.column] == 1:
-            return values.one.frequencies(own)
-        return values.some.frequencies(own, values.groups)
+        return values.frequencies(own)
 
-    def _of(self, grid: Grid) -> tuple[TableValues, Grid]:
+    def _of(self, grid: Grid) -> tuple[UnitValues, Grid]:
         table, _, column = grid.column.partition(".")  # no table has a dot in its name
         return self._tables[table], replace(grid, column=column)
 

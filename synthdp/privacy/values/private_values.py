@@ -13,6 +13,7 @@ from synthdp.core.grid import MAX_POINT, Grid
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import exact_delta
 from synthdp.privacy.queryable import Answer, Queryable
+from synthdp.privacy.unit import ROW, UNIT, PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
 from synthdp.privacy.values.thresholds import partition_threshold, value_weights
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
@@ -46,6 +47,10 @@ class Frequencies(Protocol):
 
 class ValueSource(Protocol):
     """Where exact counts of the values of single columns come from."""
+
+    @property
+    def is_by_unit(self) -> bool:
+        """Whether each unit of privacy is one record of it, and not each row; public."""
 
     def most_values(self, grid: Grid) -> int:
         """For how many values of a column `frequencies` counts one record, at most; public.
@@ -122,6 +127,21 @@ class PrivateValues(Queryable[ValueSource]):
     __slots__ = ()
     _purpose: ClassVar[str] = "to learn a column's domain"
 
+    @property
+    def _unit(self) -> PrivacyUnit:
+        """The unit by which a record of the source moves counts.
+
+        Sensitivity: where a person is one record with one row, or with some that share its weight,
+        ``max_rows`` of them move nothing further.
+        """
+        unit = self._ledger.unit
+        return unit.as_record if self._source.is_by_unit else unit
+
+    @property
+    def _record(self) -> str:
+        """What counts as one; where units have one row there is no difference."""
+        return UNIT if self._unit != self._ledger.unit else ROW
+
     def histogram(
         self, grid: Grid, starts: NDArray[np.int64], *, rho: Fraction | float
     ) -> NoisyHistogram:
@@ -153,7 +173,12 @@ class PrivateValues(Queryable[ValueSource]):
         # Two more than starts: the records without a value, and those below the first start.
         n_cells = starts.size + 2
         event = HistogramEvent.costing(
-            exact_rho(rho), column=grid.column, of=grid.of, n_cells=n_cells, unit=self._ledger.unit
+            exact_rho(rho),
+            column=grid.column,
+            of=grid.of,
+            n_cells=n_cells,
+            unit=self._unit,
+            record=self._record,
         )
 
         def noisy() -> Answer:
@@ -199,7 +224,7 @@ class PrivateValues(Queryable[ValueSource]):
             If ``rho`` or ``delta`` is not above 0, or too small; or units have several records of
             several values each.
         """
-        unit, most_values = self._ledger.unit, self._source.most_values(grid)
+        unit, most_values = self._unit, self._source.most_values(grid)
         # A record moves the counts by one unit of length, in units of weight: its weights are
         # 1 / sqrt(m), rounded down, for each of m values.
         weight = value_weights(most_values)[0]
@@ -222,6 +247,7 @@ class PrivateValues(Queryable[ValueSource]):
             threshold=threshold,
             failure_probability=allowed,
             most_values=most_values,
+            record=self._record,
         )
 
         def passed() -> Answer:
@@ -298,7 +324,10 @@ class PrivateValues(Queryable[ValueSource]):
             If there is no grid point, or ``rho`` is not above 0 or too small.
         """
         event = PrivTreeEvent.costing(
-            exact_rho(rho), column=grid.column, sensitivity=self._ledger.unit.marginal_l1
+            exact_rho(rho),
+            column=grid.column,
+            sensitivity=self._unit.marginal_l1,
+            record=self._record,
         )
         if not -MAX_POINT <= first < stop <= MAX_POINT:
             raise ParameterError(

@@ -64,6 +64,7 @@ from synthdp.privacy.events import Event, exact_rho
 from synthdp.privacy.noise.exact import exp_bounds
 from synthdp.privacy.noise.laplace import discrete_laplace
 from synthdp.privacy.noise.randomness import Randomness
+from synthdp.privacy.unit import ROW, record_facts
 
 IntArray = NDArray[np.int64]
 CountsBelow = Callable[[IntArray], IntArray]
@@ -256,9 +257,12 @@ class PrivTreeEvent(Event):
     scale: int
     decay: int
     sensitivity: int
+    record: str = ROW
 
     @classmethod
-    def costing(cls, rho: Fraction, *, column: str, sensitivity: int) -> "PrivTreeEvent":
+    def costing(
+        cls, rho: Fraction, *, column: str, sensitivity: int, record: str = ROW
+    ) -> "PrivTreeEvent":
         """The event with the least noise that costs at most ``rho``.
 
         Raises
@@ -271,7 +275,13 @@ class PrivTreeEvent(Event):
         budget = exact_rho(rho)
 
         def event(scale: int) -> PrivTreeEvent:
-            return cls(column=column, scale=scale, decay=_decay(scale), sensitivity=sensitivity)
+            return cls(
+                column=column,
+                scale=scale,
+                decay=_decay(scale),
+                sensitivity=sensitivity,
+                record=record,
+            )
 
         scale = _least_scale(lambda scale: event(scale).rho <= budget)
         if scale is None:
@@ -298,5 +308,6 @@ class PrivTreeEvent(Event):
             "scale": self.scale,
             "decay": self.decay,
             "sensitivity": self.sensitivity,
+            **record_facts(self.record),
             "rho": float(self.rho),
         }

@@ -6,7 +6,7 @@ from typing import final
 
 from synthdp.privacy.events import CountsEvent
 from synthdp.privacy.noise.gaussian import GAUSSIAN
-from synthdp.privacy.unit import PrivacyUnit
+from synthdp.privacy.unit import ROW, PrivacyUnit, record_facts
 from synthdp.privacy.values.thresholds import value_weights
 
 
@@ -18,10 +18,18 @@ class HistogramEvent(CountsEvent):
     column: str
     of: str
     n_cells: int
+    record: str = ROW
 
     @classmethod
     def costing(
-        cls, rho: Fraction, *, column: str, of: str, n_cells: int, unit: PrivacyUnit
+        cls,
+        rho: Fraction,
+        *,
+        column: str,
+        of: str,
+        n_cells: int,
+        unit: PrivacyUnit,
+        record: str = ROW,
     ) -> "HistogramEvent":
         """The event that costs exactly ``rho``."""
         squared = unit.marginal_l2_squared
@@ -32,12 +40,13 @@ class HistogramEvent(CountsEvent):
             n_cells=n_cells,
             sigma_squared=sigma_squared,
             sensitivity_squared=squared,
+            record=record,
         )
 
     def to_dict(self) -> dict[str, object]:
         """The event for a certificate."""
         counted = {"column": self.column, "of": self.of, "n_cells": self.n_cells}
-        return self._described("histogram", of=counted)
+        return self._described("histogram", of=counted | record_facts(self.record))
 
 
 @final
@@ -60,6 +69,7 @@ class PartitionEvent(CountsEvent):
     threshold: int
     failure_probability: Fraction
     most_values: int = 1
+    record: str = ROW
 
     def __post_init__(self) -> None:
         value_weights(self.most_values)  # raises if there are none, or too many
@@ -85,4 +95,5 @@ class PartitionEvent(CountsEvent):
         if self.most_values > 1:
             counted |= {"values_per_record": self.most_values, "units_of_weight": self.weight}
         mechanism = f"{GAUSSIAN}, counts below a threshold left out"
+        counted |= record_facts(self.record)
         return self._described("partition selection", of=counted, mechanism=mechanism)

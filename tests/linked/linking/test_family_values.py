@@ -15,8 +15,8 @@ from helpers.families import KEY, field
 from helpers.seldom import examples
 
 from synthdp.core import Grid
-from synthdp.data import RowGroups
-from synthdp.linked import MOST_ROWS, FamilyRows, Package, TableValues
+from synthdp.data import MOST_ROWS, RowGroups, UnitValues
+from synthdp.linked import FamilyRows, Package
 from synthdp.privacy import value_weights
 
 SHAPE_NAMES = list(small_packages.SHAPES)
@@ -133,16 +133,16 @@ def _one_value(rows, one):
     """Counts of which each row is a record."""
     names = [column.name for column in rows.table.declared.open_columns]
     groups = RowGroups(np.arange(rows.n_rows), np.ones(1, np.int64))
-    return TableValues(one=one, some=one, groups=groups, most_values=dict.fromkeys(names, 1))
+    return UnitValues(one=one, some=one, groups=groups, n_values=dict.fromkeys(names, 1))
 
 
 def _weighted(rows, owners, weights):
     """Counts in which the rows of one owner share its weight."""
-    return TableValues(
+    return UnitValues(
         one=rows._held.of_rows(np.unique(rows.roots, return_index=True)[1]).source,
         some=rows._held.source,
         groups=RowGroups(owners, weights),
-        most_values={"x": 1, "y": MOST_ROWS},
+        n_values={"x": 1, "y": MOST_ROWS},
     )
 
 

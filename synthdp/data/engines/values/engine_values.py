@@ -8,7 +8,7 @@ rows; and then those values alone whose counts passed with their noise.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import final
+from typing import ClassVar, final
 
 import narwhals as nw
 import numpy as np
@@ -54,6 +54,8 @@ class EngineValues(Sensitive):
     """
 
     __slots__ = ("__weakref__", "_columns", "_frame", "_kept", "_total")
+
+    is_by_unit: ClassVar[bool] = False
 
     def __init__(self, frame: EngineFrame, columns: Mapping[str, OpenColumn]) -> None:
         self._frame = frame

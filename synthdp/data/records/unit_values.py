@@ -1,0 +1,105 @@
+"""Values of open columns of which each unit of privacy is one record, however many rows it has: a
+person, or the root of a family of linked rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthdp.core.grid import Grid
+from synthdp.data.asking.sensitive import Sensitive
+from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies
+from synthdp.data.records.held_source import HeldSource
+from synthdp.data.records.row_groups import RowGroups
+from synthdp.data.records.unit_rows import UnitRows
+from synthdp.privacy.values.thresholds import value_weights
+
+MOST_ROWS = 16
+"""Most rows of a unit that are read to learn levels: the more values could be of one unit alone, the
+more a level of any column needs to pass.
+"""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitSample(Sensitive):
+    """The rows of each unit by which its columns are learnt.
+
+    Sensitivity: which rows these are is drawn by `UnitRows`, a function of the unit's own rows,
+    their order, its id and a random key. So with a unit more one record is more, and no other one
+    changes.
+    """
+
+    one: NDArray[np.intp]
+    """Places of one row of each unit."""
+    some: NDArray[np.intp]
+    """Places of some rows of each, that one among them."""
+    units: NDArray[np.integer[Any]]
+    """The unit of each of the latter."""
+    most: int
+    """How many rows of a unit these are, at most."""
+
+    @classmethod
+    def drawn(cls, rows: UnitRows, *, max_rows: int) -> Self:
+        """Places among all rows, of at most ``max_rows`` or `MOST_ROWS` of a unit."""
+        most = min(max_rows, MOST_ROWS)
+        one, some = (np.flatnonzero(rows.kept(max_rows=each)) for each in (1, most))
+        return cls(one=one, some=some, units=rows.ids.rows.joined()[some], most=most)
+
+    def among(self, kept: NDArray[np.bool_]) -> Self:
+        """The same places among rows that are kept, which these are."""
+        places = np.cumsum(kept) - 1
+        return replace(self, one=places[self.one], some=places[self.some])
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class UnitValues(Sensitive):
+    """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
+
+    A unit is in one cell of a histogram, or in none, by one of its rows. Levels are counted by some
+    rows, whose different values share its weight.
+    """
+
+    is_by_unit: ClassVar[bool] = True
+
+    one: HeldSource
+    """One row of each unit."""
+    some: HeldSource
+    """Some rows of each unit, whose values share its weight."""
+    groups: RowGroups
+    """Of which unit each of these is."""
+    n_values: Mapping[str, int]
+    """For how many values of each column a unit is counted, at most."""
+
+    @classmethod
+    def of(cls, columns: Mapping[str, HeldColumn], sample: UnitSample) -> Self:
+        """Those of a sample of rows; of levels the values of several of a unit are counted."""
+        one, some = (
+            HeldSource({name: column.of_rows(rows) for name, column in columns.items()})
+            for rows in (sample.one, sample.some)
+        )
+        weights = np.array(value_weights(sample.most), dtype=np.int64)
+        n_values = {
+            name: sample.most if "levels" in each.column.open_parts else 1
+            for name, each in columns.items()
+        }
+        groups = RowGroups(sample.units, weights)
+        return cls(one=one, some=some, groups=groups, n_values=n_values)
+
+    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """As that of a `HeldSource`, of units."""
+        return self.one.histogram(grid, starts)
+
+    def most_values(self, grid: Grid) -> int:
+        """For how many values a unit is counted, at most."""
+        return self.n_values.get(grid.column, 1)
+
+    def frequencies(self, grid: Grid) -> HeldFrequencies:
+        """As those of a `HeldSource`; weighted where a unit may have several values."""
+        if self.most_values(grid) == 1:
+            return self.one.frequencies(grid)
+        return self.some.frequencies(grid, self.groups)
