@@ -10,8 +10,9 @@ from scipy.special import log_ndtr, ndtr
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.events import CountsEvent, Event, ScoresEvent, SelectionEvent
 from synthdp.privacy.ledger import PrivacyLedger
-from synthdp.privacy.unit import ROW, UNIT, Adjacency, PrivacyUnit
+from synthdp.privacy.unit import Adjacency, PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
+from synthdp.privacy.values.records import ROW, UNIT
 
 _SLACK = 1e-6
 """Relative: budgets are proven in integers, what is below is worked out in floating point."""

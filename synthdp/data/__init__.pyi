@@ -42,9 +42,9 @@ from synthdp.data.records.coded_source import CodedSource as CodedSource
 from synthdp.data.records.derived_column import DerivedColumn as DerivedColumn
 from synthdp.data.records.held_columns import HeldColumn as HeldColumn
 from synthdp.data.records.held_columns import HeldNumbers as HeldNumbers
+from synthdp.data.records.held_columns import HeldSource as HeldSource
 from synthdp.data.records.held_columns import HeldTexts as HeldTexts
 from synthdp.data.records.held_columns import held_column as held_column
-from synthdp.data.records.held_source import HeldSource as HeldSource
 from synthdp.data.records.held_table import HeldTable as HeldTable
 from synthdp.data.records.held_table import HeldTableReader as HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource as PlacedSource

@@ -7,9 +7,6 @@ from typing import final
 
 from synthdp.core.errors import ParameterError
 
-ROW, UNIT = "row", "unit"
-"""What an event counts as one record: each row, or each unit of privacy with all its rows."""
-
 MAX_ROWS = 1 << 20
 """Most records of one person: with more, noise would drown any table that fits into memory."""
 
@@ -32,11 +29,6 @@ class Adjacency(Enum):
     def marginal_l1(self) -> int:
         """Sensitivity of the L1 distance between one marginal and public numbers, in records."""
         return 1 if self is Adjacency.ADD_REMOVE else 2
-
-
-def record_facts(record: str) -> dict[str, str]:
-    """What certificates say of an event that counts units as records; nothing of rows."""
-    return {} if record == ROW else {"record": record}
 
 
 def gaussian_sigma_squared(rho: Fraction, sensitivity_squared: int) -> Fraction:

@@ -155,7 +155,7 @@ def forget_that_a_record_is_replaced_in_the_values_of(name):
 
 def keep_all_rows_of_a_person(monkeypatch):
     monkeypatch.setattr(
-        UnitRows, "kept", lambda self: np.ones(len(self._ids.rows.joined()), dtype=bool)
+        UnitRows, "kept", lambda self, **_more: np.ones(len(self._ids.rows.joined()), dtype=bool)
     )
 
 

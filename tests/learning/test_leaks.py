@@ -46,7 +46,7 @@ from helpers.random_tables import (
 from synthdp.cli import run
 from synthdp.core import Grid, grouped, with_caution_code
 from synthdp.data import UnitRows
-from synthdp.privacy import Queryable
+from synthdp.privacy import Queryable, value_weights
 from synthdp.release import Release
 
 BASES = {"usual": USUAL, "nobody": USUAL[:0], "persons": neighbours_by_person(1, {})[0]}
@@ -131,11 +131,15 @@ def test_replacing_a_record_moves_each_answer_by_at_most_the_root_of_two(odd):
     assert moves(RICH, LARGE, with_row(LARGE[1:], odd), 2, answers=answers_of_large()) == []
 
 
-def test_a_person_moves_each_answer_by_at_most_the_number_of_rows():
+def test_a_person_moves_each_answer_by_at_most_one():
+    """Cells by one record, levels by the weight of one."""
     table, neighbour = neighbours_by_person(500, {"town": "unique", "age": "999"})
-    assert moves(KINDS, table, neighbour, PERSONS["max_rows"] ** 2, **PERSONS) == []
+    (weight, *_) = value_weights(PERSONS["max_rows"])
+    found = moves(KINDS, table, neighbour, 1, **PERSONS)
+    assert {what for what, _ in found} <= {"frequencies"}
+    assert moves(KINDS, table, neighbour, weight**2, **PERSONS) == []
     moved = replayed(neighbour, KINDS, [("frequencies", Grid(column="town"), ())], **PERSONS)
-    assert dict(moved[0][3])["unique"] == PERSONS["max_rows"]  # the bound is reached
+    assert dict(moved[0][3])["unique"] == weight  # the bound is reached
 
 
 def test_a_tree_asks_the_same_and_moves_by_at_most_one():

@@ -1,7 +1,7 @@
 """Held tables: rows read once and kept until every column's domain is known, then encoded."""
 
 from collections.abc import Mapping
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import pandas as pd
@@ -9,20 +9,25 @@ from numpy.typing import NDArray
 
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_named
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.frames.plain import plain_column
 from synthdp.data.records.codec import encode
 from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.held_columns import HeldColumn, held_column
-from synthdp.data.records.held_source import HeldSource
+from synthdp.data.records.held_columns import HeldColumn, HeldSource, held_column
 from synthdp.data.records.placed_source import PlacedSource, source_of
 from synthdp.data.records.unit_rows import UnitRows
-from synthdp.data.records.unit_values import UnitSample, UnitValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.data.records.unit_values import UnitSample, UnitValues
+
+UNITS = "synthdp.data.records.unit_values"
+"""Loaded by runs that learn columns of persons."""
 
 
 @final
@@ -44,7 +49,7 @@ class HeldTable(Sensitive):
         *,
         unit: str | None,
         max_rows: int,
-        sample: UnitSample | None = None,
+        sample: "UnitSample | None" = None,
     ) -> None:
         self._closed = closed
         self._coded = coded
@@ -66,13 +71,14 @@ class HeldTable(Sensitive):
         return self._max_rows
 
     @property
-    def source(self) -> HeldSource | UnitValues:
+    def source(self) -> "HeldSource | UnitValues":
         """Exact counts of the open columns, for the kernel: of rows, or of persons with several."""
         return HeldSource(self._open) if self._sample is None else self.values_of(self._sample)
 
-    def values_of(self, sample: UnitSample) -> UnitValues:
+    def values_of(self, sample: "UnitSample") -> "UnitValues":
         """Exact counts of the open columns, of which each unit is one record."""
-        return UnitValues.of(self._open, sample)
+        values: UnitValues = import_named(f"{UNITS}:UnitValues").of(self._open, sample)
+        return values
 
     def of_rows(self, rows: NDArray[np.integer[Any]]) -> "HeldTable":
         """Some of the rows, in their order.
@@ -191,7 +197,8 @@ class HeldTableReader:
             for column in self._open.values():
                 column.rows.keep(kept)
             if self._max_rows > 1 and self._open:
-                sample = UnitSample.drawn(self._units, max_rows=self._max_rows).among(kept)
+                drawn = import_named(f"{UNITS}:UnitSample").drawn
+                sample = drawn(self._units, max_rows=self._max_rows).among(kept)
         return HeldTable(
             self._closed,
             coded,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.grid import Grid
 from synthdp.data.asking.sensitive import Sensitive
-from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies
-from synthdp.data.records.held_source import HeldSource
+from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies, HeldSource
 from synthdp.data.records.row_groups import RowGroups
 from synthdp.data.records.unit_rows import UnitRows
 from synthdp.privacy.values.thresholds import value_weights

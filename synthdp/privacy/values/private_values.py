@@ -13,8 +13,9 @@ from synthdp.core.grid import MAX_POINT, Grid
 from synthdp.privacy.events import exact_rho
 from synthdp.privacy.ledger import exact_delta
 from synthdp.privacy.queryable import Answer, Queryable
-from synthdp.privacy.unit import ROW, UNIT, PrivacyUnit
+from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
+from synthdp.privacy.values.records import ROW, UNIT
 from synthdp.privacy.values.thresholds import partition_threshold, value_weights
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
 

@@ -64,7 +64,7 @@ from synthdp.privacy.events import Event, exact_rho
 from synthdp.privacy.noise.exact import exp_bounds
 from synthdp.privacy.noise.laplace import discrete_laplace
 from synthdp.privacy.noise.randomness import Randomness
-from synthdp.privacy.unit import ROW, record_facts
+from synthdp.privacy.values.records import ROW, record_facts
 
 IntArray = NDArray[np.int64]
 CountsBelow = Callable[[IntArray], IntArray]

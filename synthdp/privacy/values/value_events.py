@@ -6,7 +6,8 @@ from typing import final
 
 from synthdp.privacy.events import CountsEvent
 from synthdp.privacy.noise.gaussian import GAUSSIAN
-from synthdp.privacy.unit import ROW, PrivacyUnit, record_facts
+from synthdp.privacy.unit import PrivacyUnit
+from synthdp.privacy.values.records import ROW, record_facts
 from synthdp.privacy.values.thresholds import value_weights
 
 

@@ -313,9 +313,9 @@ def test_ignored_columns_are_not_touched(unit, listed):
     table = held_rows(guarded, schema, unit=unit, max_rows=3)
     plain = held_rows(pd.DataFrame(columns)[["a", "sex"]], OpenSchema.from_kinds(kinds))
     assert repr(table) == "<HeldTable of 2 columns>"
-    assert counted(table.source.frequencies(Grid(column="a"))) == counted(
-        plain.source.frequencies(Grid(column="a"))
-    )
+    # As persons, each of two rows counts for its level by 1 / sqrt(2).
+    levels = {"x": 2, "y": 1} if unit is None else {"x": 1024 + 724, "y": 724}
+    assert counted(table.source.frequencies(Grid(column="a"))) == levels
     closed = schema.resolved({"a": schema.open_columns[0].resolved(levels=["x"])})
     assert closed.names == ("a", "sex")
     codes, expected = table.encode(closed), plain.encode(closed)

@@ -242,7 +242,7 @@ def test_a_person_more_adds_at_most_k_rows_to_a_held_table(rows, k):
         Grid(column="x"), starts
     )
     assert difference.min() >= 0
-    assert difference.sum() == expected
+    assert difference.sum() == min(expected, 1)  # a person is one record, whatever rows are kept
     assert len(codes.columns[0]) - len(fewer.columns[0]) == expected
     # all columns keep the same rows
     assert codes.columns[0].tolist() == codes.columns[3].tolist()

@@ -365,7 +365,7 @@ def test_of_how_many_values_a_record_counts_earlier_versions_wrote_nothing():
     )
     written = json.loads(json.dumps(event_to_dict(event)))
     assert event_in(written) == event
-    del written["most_values"]
+    del written["most_values"], written["record"]
     assert event_in(written) == replace(event, most_values=1)
     for name in written:
         with pytest.raises(ValueError, match="not an event"):

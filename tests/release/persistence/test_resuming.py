@@ -87,7 +87,10 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
     assert partitions == [f"partition selection of {name}" for name in levels]
     assert len(whole.certificate["events"]) == len(answers(path))
     monkeypatch.setattr(CodedSource, "counts_of", None)
-    monkeypatch.setattr(held_table.HeldTable, "source", property(lambda _self: Untouchable()))
+    untouchable = Untouchable()
+    if unit:
+        untouchable.is_by_unit, untouchable.most_values = True, lambda _grid: 2
+    monkeypatch.setattr(held_table.HeldTable, "source", property(lambda _self: untouchable))
     again = run()
     assert again.schema.to_dict() == whole.schema.to_dict()
     assert of_the_release(again.certificate) == of_the_release(whole.certificate)
