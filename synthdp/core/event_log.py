@@ -53,6 +53,7 @@ def event_in_words(event: Mapping[str, Any]) -> tuple[str, str]:
             event["column"] if event["of"] == "values" else f"{event['column']} ({event['of']})"
         )
         cells = f"{event['n_cells']} cells of {counted}" if kind == "histogram" else counted
+        cells += ", by unit" if event.get("record") == "unit" else ""
         threshold = f", threshold {event['threshold']}" if kind == "partition selection" else ""
         return cells, f"sigma {event['sigma']:.4g}{threshold}"
     return f"1 of {event['n_candidates']} by {event['score']}", f"epsilon {event['epsilon']:.4g}"

@@ -50,7 +50,6 @@ from synthdp.data.records.held_table import HeldTableReader as HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource as PlacedSource
 from synthdp.data.records.row_groups import RowGroups as RowGroups
 from synthdp.data.records.unit_rows import UnitRows as UnitRows
-from synthdp.data.records.unit_values import MOST_ROWS as MOST_ROWS
 from synthdp.data.records.unit_values import UnitSample as UnitSample
 from synthdp.data.records.unit_values import UnitValues as UnitValues
 from synthdp.data.records.vocabulary import Vocabulary as Vocabulary

@@ -19,7 +19,7 @@ from synthdp.learning.numbers import (
 from synthdp.learning.search_grid import SearchGrid
 from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
-from synthdp.privacy.values.thresholds import partition_threshold
+from synthdp.privacy.values.thresholds import partition_threshold, value_weights
 from synthdp.privacy.values.value_events import HistogramEvent
 from synthdp.schema.axes.points import STEPS
 
@@ -65,13 +65,15 @@ class LearningQuestion:
     """
 
 
-def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[LearningQuestion, ...]:
+def questions(
+    budget: ColumnBudget, *, unit: PrivacyUnit, most_values: int = 1
+) -> tuple[LearningQuestion, ...]:
     """What learning one column asks, in order.
 
     Some of them may turn out not to be needed: "size", "heaping", "reading", and "single values",
     whose budget "bins" then has as well, or which is not spent; it is for up to four histograms.
     "bounds" may be asked up to three times, if it shows nothing or a single value, and the others
-    then have less. A budget is never passed.
+    then have less. A budget is never passed. Levels may be up to ``most_values`` of a record.
 
     Raises
     ------
@@ -80,7 +82,7 @@ def questions(budget: ColumnBudget, *, unit: PrivacyUnit) -> tuple[LearningQuest
     """
     column = budget.column
     rho = budget.rho
-    ask = _Asking(budget=budget, unit=unit)
+    ask = _Asking(budget=budget, unit=unit, most_values=most_values)
     if "levels" in column.open_parts:
         return (ask.values("levels", rho), ask.reading())
     asked = []
@@ -128,6 +130,7 @@ class _Asking:
 
     budget: ColumnBudget
     unit: PrivacyUnit
+    most_values: int
 
     def cells(self, about: About, rho: Fraction, deviations: float | None) -> LearningQuestion:
         """A histogram, in which so many standard deviations stand out."""
@@ -146,8 +149,15 @@ class _Asking:
         """Partition selection."""
         squared = self.unit.sigma_squared(rho)
         delta = self.budget.delta
-        least = partition_threshold(sigma_squared=squared, max_rows=self.unit.max_rows, delta=delta)
-        return self._question(about, rho, sqrt(squared), least=least, delta=delta)
+        weight = value_weights(self.most_values)[0]
+        least = partition_threshold(
+            sigma_squared=squared * weight**2,
+            max_rows=self.unit.max_rows,
+            delta=delta,
+            most_values=self.most_values,
+        )
+        in_records = least if weight == 1 else round(least / weight, 1)
+        return self._question(about, rho, sqrt(squared), least=in_records, delta=delta)
 
     def tree(self, rho: Fraction) -> LearningQuestion:
         """PrivTree."""

@@ -47,6 +47,7 @@ from synthdp.privacy.values.privtree import MAX_SCALE as MAX_SCALE
 from synthdp.privacy.values.privtree import PrivTreeEvent as PrivTreeEvent
 from synthdp.privacy.values.privtree import privtree_epsilon as privtree_epsilon
 from synthdp.privacy.values.privtree import split_tree as split_tree
+from synthdp.privacy.values.records import MOST_ROWS as MOST_ROWS
 from synthdp.privacy.values.thresholds import MIN_DELTA as MIN_DELTA
 from synthdp.privacy.values.thresholds import partition_threshold as partition_threshold
 from synthdp.privacy.values.thresholds import tail_bound as tail_bound

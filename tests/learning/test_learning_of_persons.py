@@ -1,10 +1,13 @@
 """What is learnt of a table with persons, at noise that does not grow with their rows."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import synthdp
+from synthdp.report import certificate_text
 
 N_PERSONS, N_ROWS, MOST = 2_000, 10, 40
 WARDS = [f"ward {n}" for n in range(8)]
@@ -52,6 +55,19 @@ def test_events_say_that_persons_were_counted(learnt):
     assert not any("record" in each for each in marginals)
     spent = sum(each["rho"] for each in events)
     assert spent == pytest.approx(learnt.certificate["accounting"]["rho_spent"])
+
+
+def test_texts_say_it_in_persons(learnt):
+    (partition,) = [
+        each for each in learnt.certificate["events"] if each["event"] == "partition selection"
+    ]
+    threshold = partition["threshold"] / partition["units_of_weight"]
+    assert 100 < threshold < 300
+    text = certificate_text(learnt.certificate)
+    assert f"threshold {threshold:.1f} units" in text
+    assert re.search(rf"ward, by unit +sigma {partition['sigma'] / 1024:.4g}, threshold", text)
+    assert "cells of day, by unit" in text
+    assert str(partition["threshold"]) not in text
 
 
 def test_rows_of_persons_that_are_measured_are_rows(learnt, visits):

@@ -23,6 +23,7 @@ from synthdp.mechanisms.auto.auto import Auto
 from synthdp.mechanisms.shared.allocation import measurement_shares
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.unit import gaussian_sigma_squared
+from synthdp.privacy.values.records import MOST_ROWS
 from synthdp.release.release import Release
 from synthdp.release.run_settings import RunSettings
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
@@ -140,8 +141,10 @@ def expected_questions(
         If the budget is so small that there is no such noise.
     """
     budgets = _column_budgets(schema, ledger, domain_share)
-    unit = ledger.unit.as_record
-    return tuple(question for budget in budgets for question in questions(budget, unit=unit))
+    unit, most = ledger.unit.as_record, min(ledger.unit.max_rows, MOST_ROWS)
+    return tuple(
+        question for each in budgets for question in questions(each, unit=unit, most_values=most)
+    )
 
 
 def expected_noise(

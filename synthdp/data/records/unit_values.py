@@ -14,12 +14,8 @@ from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.records.held_columns import HeldColumn, HeldFrequencies, HeldSource
 from synthdp.data.records.row_groups import RowGroups
 from synthdp.data.records.unit_rows import UnitRows
+from synthdp.privacy.values.records import MOST_ROWS
 from synthdp.privacy.values.thresholds import value_weights
-
-MOST_ROWS = 16
-"""Most rows of a unit that are read to learn levels: the more values could be of one unit alone, the
-more a level of any column needs to pass.
-"""
 
 
 @final

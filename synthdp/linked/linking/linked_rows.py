@@ -17,11 +17,12 @@ from synthdp.data.records.held_table import HeldTable, HeldTableReader
 from synthdp.data.records.placed_source import PlacedSource
 from synthdp.data.records.row_pieces import RowPieces
 from synthdp.data.records.unit_rows import UnitRows, positions_within
-from synthdp.data.records.unit_values import MOST_ROWS, UnitSample, UnitValues
+from synthdp.data.records.unit_values import UnitSample, UnitValues
 from synthdp.data.records.vocabulary import NO_KEY
 from synthdp.linked.linking.weighted_source import CLASS, WeightedSource
 from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.view import TOO_MANY, LinkedView
+from synthdp.privacy.values.records import MOST_ROWS
 from synthdp.schema.words.headers import check_names
 
 Ints = NDArray[np.integer[Any]]

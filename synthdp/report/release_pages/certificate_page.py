@@ -16,7 +16,7 @@ from synthdp.report.texts.certificates import (
     NOISE_IN_UNITS,
     drawn_facts,
     event_row,
-    in_units,
+    in_readers_units,
     measurement_row,
     rows_facts,
     run_facts,
@@ -86,9 +86,7 @@ def certificate_page(content: Mapping[str, Any]) -> str:
 
 def certificate_view(content: Mapping[str, Any]) -> dict[str, Any]:
     """What the templates of a certificate ask for; raises what `certificate_page` does."""
-    content = with_what_was_meant(content)
-    if "package" in content:
-        content = {**content, "events": in_units(content["events"])}
+    content = in_readers_units(with_what_was_meant(content))
     cautions = [with_caution_code(text) for text in grouped(content.get("cautions", ()))]
     return {
         "title": content.get("about", {}).get("name", "Synthetic table"),

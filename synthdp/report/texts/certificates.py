@@ -57,9 +57,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError
         If it is not as synthdp writes it.
     """
-    content = with_what_was_meant(content)
-    if "package" in content:
-        content = {**content, "events": in_units(content["events"])}
+    content = in_readers_units(with_what_was_meant(content))
     facts = [("guarantee", content["guarantee"])]
     is_ours = content["accounting"] is not None  # else measurements of another system
     if is_ours:
@@ -374,7 +372,11 @@ def _price(name: str, events: Sequence[Mapping[str, Any]]) -> str:
     sigmas = sorted(event["sigma"] for event in own if "sigma" in event)
     span = dict.fromkeys(f"{sigma:.4g}" for sigma in (*sigmas[:1], *sigmas[-1:]))
     words = [f"sigma {' to '.join(span)}"] if span else []
-    words += [f"threshold {event['threshold']} records" for event in own if "threshold" in event]
+    words += [
+        f"threshold {event['threshold']} {event.get('record', 'record')}s"
+        for event in own
+        if "threshold" in event
+    ]
     return ", ".join(
         words + [f"Laplace scale {event['scale']}" for event in own if event["event"] == "tree"]
     )
@@ -418,6 +420,35 @@ def measurement_row(measurement: Mapping[str, Any]) -> tuple[str, str]:
     return columns_in_words(measurement["columns"]), f"stddev {noise}"
 
 
+def in_readers_units(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A certificate whose questions have their noise in records, of linked tables in units of
+    privacy.
+    """
+    if "package" in content:
+        return {**content, "events": in_units(content["events"])}
+    if "events" in content:
+        return {**content, "events": [*map(in_records, content["events"])]}
+    return content
+
+
+def in_records(event: Mapping[str, Any]) -> dict[str, Any]:
+    """An event with noise and threshold in records, where these count in units of weight.
+
+    >>> event = {"sigma": 2048.0, "threshold": 7680, "sensitivity_l2_squared": 1 << 20}
+    >>> in_records(event | {"units_of_weight": 1024})["threshold"]
+    7.5
+    """
+    units = event.get("units_of_weight", 1)
+    if units == 1:
+        return dict(event)
+    rest = {name: value for name, value in event.items() if name != "units_of_weight"}
+    return rest | {
+        "sigma": event["sigma"] / units,
+        "threshold": round(event["threshold"] / units, 1),
+        "sensitivity_l2_squared": event["sensitivity_l2_squared"] / units**2,
+    }
+
+
 def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Questions about linked tables, with sigma and thresholds in units of privacy: a family counts 1.
 
@@ -430,11 +461,9 @@ def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     2.0
     """
     found = []
-    for event in map(dict, events):
+    for event in map(in_records, events):
         if "sigma" in event:
             event["sigma"] /= event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"])
-        if "units_of_weight" in event:
-            event["threshold"] = round(event["threshold"] / event["units_of_weight"], 1)
         found.append(event)
     return found
 

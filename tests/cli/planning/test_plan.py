@@ -235,7 +235,9 @@ def test_what_is_learnt_and_persons_are_planned_for():
     single = json.loads(plan("kinds.json", "--rows", "20000", "--delta", "1e-9", "--json"))
     for several, one in zip(persons["budgets"], single["budgets"], strict=True):
         assert several["columns"] > one["columns"]
-        assert several["level_needs_records"] > 2 * one["level_needs_records"]
+        # As persons: levels are learnt with each of them as one record.
+        needs = several["level_needs_records"], one["level_needs_records"]
+        assert needs[0] == pytest.approx(needs[1], rel=0.1)
         assert several["best_true_positives"] == one["best_true_positives"]
     text = plan("kinds.json", *options[:-1])
     assert "persons with at most 3 rows, delta 1e-09" in text

@@ -12,8 +12,8 @@ from helpers.homes import home
 from helpers.seldom import examples
 
 from synthdp.core import Grid
-from synthdp.data import MOST_ROWS, HeldSource, HeldTableReader, UnitSample, UnitValues
-from synthdp.privacy import value_weights
+from synthdp.data import HeldSource, HeldTableReader, UnitSample, UnitValues
+from synthdp.privacy import MOST_ROWS, value_weights
 from synthdp.schema import OpenSchema
 
 SCHEMA = OpenSchema.from_kinds({"x": "integer", "y": "categorical", "z": "boolean"})

@@ -15,9 +15,9 @@ from helpers.families import KEY, field
 from helpers.seldom import examples
 
 from synthdp.core import Grid
-from synthdp.data import MOST_ROWS, RowGroups, UnitValues
+from synthdp.data import RowGroups, UnitValues
 from synthdp.linked import FamilyRows, Package
-from synthdp.privacy import value_weights
+from synthdp.privacy import MOST_ROWS, value_weights
 
 SHAPE_NAMES = list(small_packages.SHAPES)
 N_PACKAGES, N_TABLES = 5, 40
