@@ -724,3 +724,12 @@ def test_a_table_of_peers_takes_the_place_of_the_one_before(monkeypatch):
     other = "| Other | x |\n|---|---|\n| 1 | 2 |\n"
     text = f"Before\n\n{other}\n{first}\n|---|\n| old | 1 |\n\nAfter\n"
     assert replaced_table(text, table) == f"Before\n\n{other}\n{table}\n\nAfter\n"
+
+
+def test_persons_say_what_it_costs_not_to_know_the_domain(printed):
+    lines = printed(
+        "persons.py", "--tables", "orders", "--epsilons", "10", "--seeds", "1"
+    ).splitlines()
+    ways = [line.split() for line in lines[1:]]
+    assert [way[:3] for way in ways] == [["orders", "10", "declared"], ["orders", "10", "learnt"]]
+    assert all(0.0 < float(error) < 0.2 for way in ways for error in way[3:])
