@@ -155,7 +155,9 @@ def forget_that_a_record_is_replaced_in_the_values_of(name):
 
 def keep_all_rows_of_a_person(monkeypatch):
     monkeypatch.setattr(
-        UnitRows, "kept", lambda self, **_more: np.ones(len(self._ids.rows.joined()), dtype=bool)
+        UnitRows,
+        "ranks",
+        lambda self, *_eligible: np.zeros(len(self._ids.rows.joined()), dtype=int),
     )
 
 

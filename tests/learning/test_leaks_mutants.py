@@ -162,7 +162,9 @@ def test_it_finds_the_mutant(mutate, odd, monkeypatch):
 
 def test_it_finds_a_bound_on_rows_that_is_not_kept(monkeypatch):
     monkeypatch.setattr(
-        UnitRows, "kept", lambda self, **_more: np.ones(len(self._ids.rows.joined()), dtype=bool)
+        UnitRows,
+        "ranks",
+        lambda self, *_eligible: np.zeros(len(self._ids.rows.joined()), dtype=int),
     )
     frames = neighbours_by_person(9, {})
     one, other = runs_of(frames, frozen=QUIET[0], epsilon=0.2, **PERSONS)

@@ -98,14 +98,18 @@ class UnitRows:
         """Whose each of the rows so far is."""
         return self._ids
 
-    def kept(
-        self, eligible: NDArray[np.bool_] | bool = True, *, max_rows: int | None = None
-    ) -> NDArray[np.bool_]:
-        """Whether each of the rows so far is kept, by default up to all that a person may have;
-        shape ``(n_rows,)``.
+    def kept(self, eligible: NDArray[np.bool_] | bool = True) -> NDArray[np.bool_]:
+        """Whether each of the rows so far is kept; shape ``(n_rows,)``.
 
         Sensitivity: whether a row is ``eligible`` must depend on the rows of its person alone. All
         are by default.
+        """
+        return self.ranks(eligible) < self._max_rows
+
+    def ranks(self, eligible: NDArray[np.bool_] | bool = True) -> NDArray[np.int64]:
+        """Which row of its person each one is, by priority and from 0; shape ``(n_rows,)``.
+
+        Those without a person, or not ``eligible``, come after all others.
         """
         persons = np.where(eligible, self._ids.rows.joined(), NO_KEY)
         # Stable, so that a person's rows keep their own order among themselves.
@@ -116,11 +120,10 @@ class UnitRows:
         # The j-th number of the person's own stream: a person more or less changes nobody else's.
         priorities = _mixed(self._hashes()[owners] + (positions + 1).astype(np.uint64) * _GAMMA)
         by_priority = np.lexsort((priorities, owners))  # stable: ties by position
-        kept = np.zeros(len(persons), dtype=np.bool_)
+        ranks = np.full(len(persons), np.iinfo(np.int64).max)
         # Sorted by owner again, so the positions fit.
-        most = self._max_rows if max_rows is None else min(max_rows, self._max_rows)
-        kept[order[by_priority[positions < most]]] = True
-        return kept
+        ranks[order[by_priority]] = positions
+        return ranks
 
     def _hashes(self) -> NDArray[np.uint64]:
         ids = np.empty(len(self._ids.keys), dtype=object)

@@ -41,7 +41,8 @@ class UnitSample(Sensitive):
     def drawn(cls, rows: UnitRows, *, max_rows: int) -> Self:
         """Places among all rows, of at most ``max_rows`` or `MOST_ROWS` of a unit."""
         most = min(max_rows, MOST_ROWS)
-        one, some = (np.flatnonzero(rows.kept(max_rows=each)) for each in (1, most))
+        ranks = rows.ranks()
+        one, some = (np.flatnonzero(ranks < each) for each in (1, most))
         return cls(one=one, some=some, units=rows.ids.rows.joined()[some], most=most)
 
     def among(self, kept: NDArray[np.bool_]) -> Self:

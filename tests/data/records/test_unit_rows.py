@@ -273,16 +273,17 @@ def test_a_million_rows_take_little():
     assert np.array_equal(np.bincount(ids[rows], minlength=len(counts)), np.minimum(counts, 3))
 
 
-def test_fewer_rows_of_a_person_are_some_of_those_that_are_kept_and_never_more():
-    ids = pd.Series(np.random.default_rng(0).integers(0, 300, 2_000)).astype(str)
+def test_rows_of_a_person_have_an_order_of_which_the_first_are_kept():
+    numbers = np.random.default_rng(0).integers(0, 300, 2_000)
+    ids = pd.Series(numbers).astype(str).mask(numbers == 7)
     units = UnitRows(max_rows=3, key="0123456789abcdef")
     units.add(ids)
-    kept = {most: units.kept(max_rows=most) for most in (1, 2, 3, 9)}
-    assert (kept[9] == units.kept()).all()
-    assert (kept[3] == units.kept()).all()
-    for most in (1, 2):
-        assert not kept[most][~kept[most + 1]].any()
-        assert np.array_equal(
-            np.bincount(ids[kept[most]].astype(int), minlength=300),
-            np.minimum(np.bincount(ids.astype(int), minlength=300), most),
-        )
+    ranks = units.ranks()
+    assert (units.kept() == (ranks < 3)).all()
+    assert (ranks[numbers == 7] > 2_000).all()
+    for number in range(300):
+        own = ranks[numbers == number]
+        assert number == 7 or sorted(own) == [*range(len(own))]
+    even = np.arange(2_000) % 2 == 0
+    assert (units.ranks(even)[~even] > 2_000).all()
+    assert (units.kept(even) == (units.ranks(even) < 3)).all()
