@@ -1,9 +1,10 @@
 """The deterministic audit: no mechanism of the registry is found fault with, and each mutant is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar
 
+import pandas as pd
 import pytest
 from helpers import broken_kernels as broken
 from helpers.homes import home
@@ -18,6 +19,7 @@ from synthdp.audit import (
 )
 from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.core import ParameterError
+from synthdp.data import UnitValues
 from synthdp.mechanisms import Independent, Mechanism
 from synthdp.privacy import Adjacency
 from synthdp.release import MECHANISMS, Release, RunSettings
@@ -272,3 +274,19 @@ def test_frozen_noise_is_never_called_private():
     found = run.of(pair().truths[0].rows)
     assert found.certificate["guarantee"].startswith("NOT PRIVATE")
     assert not found.certificate["is_private"]
+
+
+def test_it_finds_levels_of_a_person_that_do_not_share_its_weight(monkeypatch):
+    """Rows of the usual canary are alike; here each has a level of its own, and one that all have."""
+    one = pair(*PERSONS).one
+    rows = [{"town": f"canary {number}", "income": "5", "job": "usual"} for number in range(3)]
+    canary = pd.DataFrame([{**row, "person": "canary"} for row in rows], dtype=object)
+    several = replace(
+        pair(*PERSONS), name="several levels", other=pd.concat([one, canary], ignore_index=True)
+    )
+    assert check_mechanism("independent", neighbours=[several], epsilons=[1.0]) == []
+    monkeypatch.setattr(home(UnitValues), "value_weights", lambda most: (1024,) * most)
+    held_anew = replace(several)
+    excesses = check_mechanism("independent", neighbours=[held_anew], epsilons=[1.0])
+    assert any("(frequent): its exact numbers move by" in text for text in excesses)
+    assert any("a value of one unit passes with probability" in text for text in excesses)
