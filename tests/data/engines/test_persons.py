@@ -1,11 +1,15 @@
 """No person counts for more rows than allowed, and each scan sees the same ones."""
 
+from fractions import Fraction
+
+import numpy as np
 import polars as pl
 import pytest
 from helpers.engines import ENGINES, grouped
 
-from synthdp.core import ParameterError, SchemaError
+from synthdp.core import Grid, ParameterError, SchemaError
 from synthdp.data import EngineFrame, EngineTable, bounded
+from synthdp.privacy import Adjacency, PrivacyLedger, PrivateValues
 from synthdp.schema import OpenSchema
 
 pytestmark = pytest.mark.filterwarnings(
@@ -114,3 +118,31 @@ def test_numbers_that_no_id_can_be_are_not_looked_for(engine, dtype):
         missing_values=words,
     )
     assert grouped(some)["n_rows"].to_list() == [2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_rows_that_are_kept_of_a_person_are_counted_and_paid_for(engine):
+    """Here a person is not one record: noise is that of as many as it may have."""
+    most = 3
+    schema = OpenSchema.from_kinds({"age": "integer", "word": "ignore"})
+    frame = EngineFrame.from_native(ENGINES[engine](PEOPLE.filter(pl.col("who") == "dee")))
+    source = EngineTable.from_frame(frame, schema, unit="who", max_rows=most).source
+    none = np.empty(0, dtype=np.int64)
+    assert source.histogram(Grid(column="age"), none).sum() == most
+    ledger = PrivacyLedger(
+        epsilon=1.0,
+        delta=1e-6,
+        adjacency=Adjacency.ADD_REMOVE,
+        max_rows_per_unit=most,
+        unit_column="who",
+        failure_delta=1e-7,
+    )
+    values = PrivateValues(source, ledger)
+    rho = Fraction(1, 1000)
+    values.histogram(Grid(column="age"), none, rho=rho)
+    values.frequent(Grid(column="age"), rho=rho, delta=1e-8)
+    values.split_tree(Grid(column="age"), 0, 64, rho=rho)
+    histogram, partition, tree = ledger.events
+    assert histogram.sensitivity_squared == partition.sensitivity_squared == most**2
+    assert tree.sensitivity == most
+    assert {event.record for event in ledger.events} == {"row"}
