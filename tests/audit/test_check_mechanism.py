@@ -1,6 +1,7 @@
 """The deterministic audit: no mechanism of the registry is found fault with, and each mutant is."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from typing import ClassVar
 
@@ -15,13 +16,14 @@ from synthdp.audit import (
     binary_schema,
     default_neighbours,
     dependent_columns,
+    ledger_excess,
     worst_case,
 )
 from synthdp.audit.check_mechanism import check_mechanism
 from synthdp.core import ParameterError
 from synthdp.data import UnitValues
 from synthdp.mechanisms import Independent, Mechanism
-from synthdp.privacy import Adjacency
+from synthdp.privacy import Adjacency, HistogramEvent, PrivacyUnit, PrivTreeEvent
 from synthdp.release import MECHANISMS, Release, RunSettings
 from synthdp.schema import OpenSchema
 
@@ -290,3 +292,22 @@ def test_it_finds_levels_of_a_person_that_do_not_share_its_weight(monkeypatch):
     excesses = check_mechanism("independent", neighbours=[held_anew], epsilons=[1.0])
     assert any("(frequent): its exact numbers move by" in text for text in excesses)
     assert any("a value of one unit passes with probability" in text for text in excesses)
+
+
+@pytest.mark.parametrize(("record", "least"), [("row", 3), ("unit", 1)])
+def test_how_far_a_person_moves_an_event_follows_from_what_it_counts(record, least):
+    """A person is one record, or three: an event that declares less is found."""
+    person = PrivacyUnit(adjacency=Adjacency.ADD_REMOVE, max_rows=3, column="person")
+    for declared in (1, 3):
+        unit = replace(person, max_rows=declared)
+        events = [
+            HistogramEvent.costing(
+                Fraction(1), column="x", of="values", n_cells=2, unit=unit, record=record
+            ),
+            PrivTreeEvent.costing(
+                Fraction(1), column="x", sensitivity=unit.marginal_l1, record=record
+            ),
+        ]
+        for event in events:
+            found = list(home(ledger_excess).cost_excess(event, person))
+            assert len(found) == (declared < least)
