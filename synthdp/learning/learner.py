@@ -55,7 +55,7 @@ from synthdp.learning.reading import (
     unread_share,
 )
 from synthdp.learning.search_grid import SearchGrid
-from synthdp.learning.settling import bin_counts, doubt_of_bounds, others_than
+from synthdp.learning.settling import bin_counts, doubt_of_bounds, in_units, others_than
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
@@ -132,6 +132,7 @@ def learn_columns(
     rho: Fraction,
     delta: Fraction,
     min_mass: float,
+    is_by_unit: bool = False,
     report: Report,
 ) -> Iterator[LearntColumn]:
     """Close the open columns one by one, each with the part of the budget that it needs.
@@ -146,16 +147,20 @@ def learn_columns(
         All that may be spent; delta goes in equal parts to the columns that need a threshold.
     min_mass
         Records that a bin or level should have at least; rarer levels are merged.
+    is_by_unit
+        Whether each unit of privacy is one record here, and rows are measured.
     report
         Called with the progress.
     """
     # All budgets are settled before the first question, by the schema alone.
     budgets = column_budgets(schema, rho=rho, delta=delta)
     for budget in steps(report, "learning the domain", budgets):
-        yield _learn(values, budget, min_mass=min_mass)
+        yield _learn(values, budget, min_mass=min_mass, is_by_unit=is_by_unit)
 
 
-def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> LearntColumn:
+def _learn(
+    values: PrivateValues, budget: ColumnBudget, *, min_mass: float, is_by_unit: bool
+) -> LearntColumn:
     """Close one column."""
     column = budget.column
     if "levels" in column.open_parts:
@@ -166,7 +171,9 @@ def _learn(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> L
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
         findings["decimals"] = decimals.decimals
     if has_density(column):
-        return _learn_numbers(values, budget, decimals, findings, min_mass=min_mass)
+        return _learn_numbers(
+            values, budget, decimals, findings, min_mass=min_mass, is_by_unit=is_by_unit
+        )
     caution = _doubts(column, None, decimals) if budget.for_decimals else ""
     problem = ""
     if "missing" in column.open_parts:
@@ -212,6 +219,7 @@ def _learn_numbers(
     findings: dict[str, Any],
     *,
     min_mass: float,
+    is_by_unit: bool,
 ) -> LearntColumn:
     """Close a column of numbers or dates; ``findings`` has its decimals if they were learnt."""
     column = budget.column
@@ -253,7 +261,9 @@ def _learn_numbers(
         column=column.resolved(**findings),
         caution=say(learnt),
         unread=unread_problem(column.template, unread) if unread else "",
-        once_measured=partial(_said_once_measured, learnt, edges, column.name, say, is_coarse),
+        once_measured=partial(
+            _said_once_measured, learnt, edges, column.name, say, is_coarse, is_by_unit
+        ),
     )
 
 
@@ -287,6 +297,7 @@ def _said_once_measured(
     name: str,
     say: Callable[[Learnt], str],
     is_coarse: bool,
+    is_by_unit: bool,
     measurements: Sequence[LinearMeasurement],
     unread: UnreadCount | None,
 ) -> str:
@@ -312,6 +323,8 @@ def _said_once_measured(
         return say(learnt)
     counts = bin_counts(name, edges, measurements, share)
     beyond = None if unread is None else unread.beyond
+    if is_by_unit:
+        counts, beyond = in_units(counts, beyond, float(overshoot.density.mass.sum()))
     return say(replace(learnt, settled=doubt_of_bounds(overshoot, edges, counts, beyond)))
 
 

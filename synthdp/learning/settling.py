@@ -72,6 +72,30 @@ def bin_counts(
     ]
 
 
+def in_units(
+    counts: Sequence[Total], beyond: BeyondCount | None, n_units: float
+) -> tuple[list[Total], BeyondCount | None]:
+    """What was measured of rows in numbers of units of privacy, for a column of which each unit was
+    one record when it was learnt: as if all had as many rows.
+
+    Parameters
+    ----------
+    counts, beyond
+        As `doubt_of_bounds` takes them, of rows.
+    n_units
+        How many units were learnt of.
+    """
+    n_rows = sum(max(each.n_records, 0.0) for each in counts)
+    part = min(n_units / n_rows, 1.0) if n_rows > 0 < n_units else 1.0
+    scaled = [
+        each._replace(n_records=part * each.n_records, variance=part**2 * each.variance)
+        for each in counts
+    ]
+    if beyond is not None:
+        beyond = BeyondCount(part * beyond.below, part * beyond.above, part * beyond.stddev)
+    return scaled, beyond
+
+
 def doubt_of_bounds(
     overshoot: Overshoot,
     edges: Ints,

@@ -74,6 +74,7 @@ def learn_domain(
             rho=rho,
             delta=ledger.failure_delta,
             min_mass=mass,
+            is_by_unit=source.is_by_unit,
             report=report,
         ):
             # Noted only once the caller has it: a run that fails in between learns the column

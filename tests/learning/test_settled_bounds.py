@@ -20,6 +20,7 @@ from synthdp.learning import (
     Overshoot,
     UnreadCount,
     bin_counts,
+    in_units,
     settled,
     support_of,
 )
@@ -213,3 +214,16 @@ def test_a_release_says_so_in_its_certificate():
         said = " ".join(found.cautions)
         silent |= {(seed, name): part for name, part in cut.items() if f"{name!r}" not in said}
     assert max(silent.values()) < 0.4, silent
+
+
+def test_rows_in_numbers_of_persons_have_the_shares_of_rows():
+    edges = np.array([0, 5, 9])
+    rows = [LinearMeasurement(("x",), np.array([3_000.0, 1_000.0]), 40.0)]
+    counts = bin_counts("x", edges, rows)
+    persons, beyond = in_units(counts, BeyondCount(200.0, 0.0, 40.0), 400.0)
+    assert [each.n_records for each in persons] == [300.0, 100.0]
+    assert [each.variance for each in persons] == pytest.approx([16.0, 16.0])
+    assert beyond == BeyondCount(20.0, 0.0, 4.0)
+    # There are no more persons than rows, whatever noise says.
+    assert in_units(counts, None, 5_000.0) == (counts, None)
+    assert in_units(counts, None, 0.0) == (counts, None)
