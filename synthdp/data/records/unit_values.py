@@ -74,15 +74,17 @@ class UnitValues(Sensitive):
     @classmethod
     def of(cls, columns: Mapping[str, HeldColumn], sample: UnitSample) -> Self:
         """Those of a sample of rows; of levels the values of several of a unit are counted."""
-        one, some = (
-            HeldSource({name: column.of_rows(rows) for name, column in columns.items()})
-            for rows in (sample.one, sample.some)
-        )
-        weights = np.array(value_weights(sample.most), dtype=np.int64)
         n_values = {
             name: sample.most if "levels" in each.column.open_parts else 1
             for name, each in columns.items()
         }
+        one, some = (
+            HeldSource(
+                {name: columns[name].of_rows(rows) for name, n in n_values.items() if n >= least}
+            )
+            for rows, least in ((sample.one, 1), (sample.some, 2))
+        )
+        weights = np.array(value_weights(sample.most), dtype=np.int64)
         groups = RowGroups(sample.units, weights)
         return cls(one=one, some=some, groups=groups, n_values=n_values)
 
