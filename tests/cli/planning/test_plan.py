@@ -22,7 +22,7 @@ from synthdp.cli import (
 )
 from synthdp.core import Domain, all_k_way
 from synthdp.data import CodedSource, CodedTable, read_coded
-from synthdp.privacy import Adjacency, PrivacyLedger, PrivacyUnit, gdp_rho
+from synthdp.privacy import MOST_ROWS, Adjacency, PrivacyLedger, PrivacyUnit, gdp_rho
 from synthdp.release import Release, RunSettings, advised_delta
 from synthdp.report import total_variation
 from synthdp.schema import OpenSchema, Schema
@@ -243,6 +243,17 @@ def test_what_is_learnt_and_persons_are_planned_for():
     assert "persons with at most 3 rows, delta 1e-09" in text
     assert "a level needs: " in text
     assert "a level needs" not in plan("sizes.json", "--rows", "1000")
+
+
+@pytest.mark.usefixtures("place")
+def test_of_persons_with_many_rows_some_are_counted_for_levels():
+    options = ("--rows", "20000", "--delta", "1e-9", "--unit", "person", "--json")
+    some, many = (
+        json.loads(plan("kinds.json", *options, "--max-rows-per-unit", f"{most}"))["budgets"]
+        for most in (MOST_ROWS, 5_000)
+    )
+    for few, all_ in zip(some, many, strict=True):
+        assert few["level_needs_records"] == all_["level_needs_records"]
 
 
 @pytest.mark.usefixtures("place")
