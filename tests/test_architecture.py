@@ -29,8 +29,8 @@ CLOSURES = ROOT / ".ci/closures.py"
 CLOSURE_LIMITS = {
     "private-table": 2_600,
     "from-measurements": 11_450,
-    "synthesize": 19_950,
-    "run": 22_600,
+    "synthesize": 20_000,
+    "run": 22_650,
     "sample": 13_800,
     "depth": 14,
     "whole-depth": 23,
@@ -87,13 +87,13 @@ ENGINE_VALUES = "data/engines/values"
 LINKING = "linked/linking and what a view weighs"
 LINES = {
     KERNEL: 940,
-    VALUES: 390,
+    VALUES: 405,
     SHARES: 160,
-    RECORDS: 1_115,
+    RECORDS: 1_150,
     COUNTING: 230,
-    LINKING: 425,
+    LINKING: 430,
     ENGINES: 1_080,
-    ENGINE_VALUES: 482,
+    ENGINE_VALUES: 485,
 }
 """Lines of code that an auditor reads: without docstrings, comments, blank lines and imports."""
 

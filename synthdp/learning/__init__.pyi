@@ -47,6 +47,7 @@ from synthdp.learning.search_grid import SearchGrid as SearchGrid
 from synthdp.learning.settling import bin_counts as bin_counts
 from synthdp.learning.settling import in_units as in_units
 from synthdp.learning.settling import settled as settled
+from synthdp.learning.shared_cells import in_records as in_records
 from synthdp.learning.support import support_of as support_of
 from synthdp.learning.tails_beyond import passed_bounds as passed_bounds
 from synthdp.learning.tails_beyond import tail_of as tail_of

@@ -67,24 +67,40 @@ class ColumnHistogram:
     """Noisy count of the records with an infinite number, a cell of its own."""
     clipped: float = 0.0
     """Noisy count of the records beyond declared bounds, of two cells; 0 where none are."""
+    most_cells: int = 1
+    """In how many cells a record counts at most; see `shared_cells`."""
+    factor: float = 1.0
+    factor_error: float = 0.0
+    """By what all counts were divided as a record counts in several cells, and the standard
+    deviation of that, as a part of it.
+    """
 
     @classmethod
     def measured(
-        cls, values: PrivateValues, axis: SearchGrid, starts: Ints, *, rho: Fraction
+        cls,
+        values: PrivateValues,
+        axis: SearchGrid,
+        starts: Ints,
+        *,
+        rho: Fraction,
+        shared: bool = False,
     ) -> "ColumnHistogram":
-        """Ask for a histogram; what lies beyond the axis is counted with its outermost points."""
+        """Ask for a histogram; what lies beyond the axis is counted with its outermost points.
+
+        ``shared`` is as in `PrivateValues.histogram`.
+        """
         # At the ends of the axis "below" and "above" are cells of their own by the kernel's
         # convention; they are put back as the outermost cells.
         to_the_first = starts[0] == axis.coarse_edges[0]
         to_the_last = starts[-1] == axis.coarse_edges[-1]
         if axis.has_bounds and to_the_first and to_the_last:
-            return cls._between_bounds(values, axis.grid, starts, rho)
+            return cls._between_bounds(values, axis.grid, starts, rho, shared)
         # One question a cell: an end that is asked for apart would bring noise of its own into the
         # outermost cell.
         asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
         has_infinite = axis.grid.has_infinite
         starts_asked = np.append(asked, INFINITE) if has_infinite else asked
-        histogram = values.histogram(axis.grid, starts_asked, rho=rho)
+        histogram = values.histogram(axis.grid, starts_asked, rho=rho, shared=shared)
         counts = histogram.counts
         below = histogram.below
         above = 0.0
@@ -99,11 +115,25 @@ class ColumnHistogram:
         if to_the_first and asked.size:
             counts = np.insert(counts, 0, below)
             below = 0.0
-        return cls(starts, counts, histogram.stddev, histogram.missing, below, above, infinite)
+        return cls(
+            starts,
+            counts,
+            histogram.stddev,
+            histogram.missing,
+            below,
+            above,
+            infinite,
+            most_cells=histogram.most_cells,
+        )
 
     @classmethod
     def _between_bounds(
-        cls, values: PrivateValues, grid: Grid, starts: Ints, rho: Fraction
+        cls,
+        values: PrivateValues,
+        grid: Grid,
+        starts: Ints,
+        rho: Fraction,
+        shared: bool,
     ) -> "ColumnHistogram":
         """Cells from one declared bound to the other, and what lies beyond the bounds in cells of
         its own: in the outermost cells it is counted only if it stands clear of its noise.
@@ -111,7 +141,7 @@ class ColumnHistogram:
         Each record is in one cell, as it is without these, so the sensitivity is the same.
         """
         asked = np.append(starts, INFINITE) if grid.has_infinite else starts
-        histogram = values.histogram(grid, asked, rho=rho)
+        histogram = values.histogram(grid, asked, rho=rho, shared=shared)
         counts = histogram.counts
         below = histogram.below
         infinite = 0.0
@@ -121,9 +151,15 @@ class ColumnHistogram:
         for cell, beyond in ((0, below), (-1, above)):
             counts[cell] += beyond if beyond > BEYOND * histogram.stddev else 0.0
         clipped = below + above
-        stddev = histogram.stddev
-        missing = histogram.missing
-        return cls(starts, counts, stddev, missing, 0.0, 0.0, infinite, clipped)
+        return cls(
+            starts,
+            counts,
+            histogram.stddev,
+            histogram.missing,
+            infinite=infinite,
+            clipped=clipped,
+            most_cells=histogram.most_cells,
+        )
 
     def joined(self, other: "ColumnHistogram") -> "ColumnHistogram":
         """What two histograms of the same cells say together."""
@@ -133,15 +169,15 @@ class ColumnHistogram:
         def mean(one: float, two: float) -> float:
             return weight * one + (1 - weight) * two
 
-        return ColumnHistogram(
-            self.starts,
-            weight * self.counts + (1 - weight) * other.counts,
-            (self.stddev**-2 + other.stddev**-2) ** -0.5,
-            mean(self.missing, other.missing),
-            mean(self.below, other.below),
-            mean(self.above, other.above),
-            mean(self.infinite, other.infinite),
-            mean(self.clipped, other.clipped),
+        return replace(
+            self,
+            counts=weight * self.counts + (1 - weight) * other.counts,
+            stddev=(self.stddev**-2 + other.stddev**-2) ** -0.5,
+            missing=mean(self.missing, other.missing),
+            below=mean(self.below, other.below),
+            above=mean(self.above, other.above),
+            infinite=mean(self.infinite, other.infinite),
+            clipped=mean(self.clipped, other.clipped),
         )
 
     @property
@@ -287,6 +323,7 @@ class ColumnHistogram:
             self.missing,
             self.above,
             self.below,
+            factor_error=self.factor_error,
         )
 
     def with_surroundings(self, starts: Ints, *, over_zero: bool) -> tuple[int, int, Ints]:

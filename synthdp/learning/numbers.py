@@ -30,6 +30,7 @@ from synthdp.learning.column_histograms import BEYOND, OTHER_SIDE, ColumnHistogr
 from synthdp.learning.overshoot import BoundsDoubt, Overshoot
 from synthdp.learning.refining import density_of
 from synthdp.learning.search_grid import SearchGrid
+from synthdp.learning.shared_cells import in_records
 from synthdp.learning.support import support_of
 from synthdp.privacy.values.private_values import PrivateValues
 
@@ -244,7 +245,7 @@ def learn_density(
     asking = _Asking(values, axis, rho)
     first = asking.first_histogram()
     first, held, starts, check = asking.finer_cells(first)
-    histograms = [held, *asking.finer_histograms(starts, seeks_values=seeks_values)]
+    histograms = [held, *asking.finer_histograms(held, starts, seeks_values=seeks_values)]
     descents = asking.descending_histograms(histograms[1:]) if seeks_values else []
     # A false one between declared bounds does little harm; others would be taken for the bounds, if
     # the cells that were followed may hold nothing.
@@ -308,10 +309,22 @@ class _Asking:
         self._stddev = 0.0  # of a histogram for LOOKING
         self.stretch = int(axis.coarse_edges[0]), int(axis.coarse_edges[-1])
 
-    def _histogram(self, starts: Ints, share: Fraction) -> ColumnHistogram:
+    def _histogram(
+        self, starts: Ints, share: Fraction, coarser: ColumnHistogram | None = None
+    ) -> ColumnHistogram:
+        """A histogram, of all rows of a record where a coarser one is known: it says how many
+        records these are.
+        """
         # Before the question, so that what fails is paid for as in the ledger.
         self.left -= share
-        return ColumnHistogram.measured(self._values, self._axis, starts, rho=self._rho * share)
+        histogram = ColumnHistogram.measured(
+            self._values,
+            self._axis,
+            starts,
+            rho=self._rho * share,
+            shared=coarser is not None,
+        )
+        return histogram if coarser is None else in_records(histogram, coarser)
 
     def first_histogram(self) -> ColumnHistogram:
         """A histogram of public cells, again if it shows nothing."""
@@ -380,13 +393,15 @@ class _Asking:
         """What is kept for histograms of cells that may hold heavy values."""
         return DESCENT if self._axis.has_bounds else min(SPIKES, self.left / 2)
 
-    def finer_histograms(self, starts: Ints, *, seeks_values: bool) -> list[ColumnHistogram]:
-        """A histogram of finer cells and, where bounds are open and single values are looked for,
-        of those that hold many records.
+    def finer_histograms(
+        self, held: ColumnHistogram, starts: Ints, *, seeks_values: bool
+    ) -> list[ColumnHistogram]:
+        """A histogram of finer cells than ``held`` has and, where bounds are open and single values
+        are looked for, of those that hold many records.
         """
         if not seeks_values or self.left < 2 * LOOKING:
-            return [self._histogram(starts, self.left)]
-        histograms = [self._histogram(starts, self.left - self._for_single_values)]
+            return [self._histogram(starts, self.left, held)]
+        histograms = [self._histogram(starts, self.left - self._for_single_values, held)]
         if self.sees_single_values(starts):
             return self._histograms_apart(histograms[0])
         for _ in range(0 if self._axis.has_bounds else MAX_ZOOMS):
@@ -404,7 +419,7 @@ class _Asking:
                 # values are told apart, none is looked for afterwards.
                 parts = np.diff(starts)[crowded[histograms[-1].cells_of(starts[:-1])]]
                 share = self.left if parts.max() == 1 else max(self.left / 2, ZOOM)
-            histograms.append(self._histogram(starts, share))
+            histograms.append(self._histogram(starts, share, histograms[-1]))
             if not self.left:
                 break
         return histograms
@@ -419,9 +434,10 @@ class _Asking:
         limit = significance(len(histogram.counts)) * histogram.stddev
         apart = (histogram.widths > 1) & (histogram.counts > limit)
         if not apart.any():
-            return [histogram.joined(self._histogram(histogram.starts, self.left))]
+            again = self._histogram(histogram.starts, self.left, histogram)
+            return [histogram.joined(again)]
         finer = histogram.finer(np.where(apart, histogram.counts, 0.0), len(apart) + FINE_CELLS)
-        return [histogram, self._histogram(finer, self.left)]
+        return [histogram, self._histogram(finer, self.left, histogram)]
 
     def descending_histograms(self, coarser: Sequence[ColumnHistogram]) -> list[ColumnHistogram]:
         """Histograms of cells that may hold heavy values, down to single values, with what is left."""
@@ -439,7 +455,7 @@ class _Asking:
             parts = np.diff(starts)[heavy[histogram.cells_of(starts[:-1])]]
             left = int(parts.max())
             needed = 1 + (ceil(log(left) / log(width / left)) if 1 < left < width else 0)
-            histogram = self._histogram(starts, self.left / min(needed, more))
+            histogram = self._histogram(starts, self.left / min(needed, more), histogram)
             histograms.append(histogram)
         return histograms
 

@@ -247,6 +247,8 @@ class _Upwards:
             # beyond. The noises add up.
             rest = float(count - inner.counts[held].sum() - self.heights[points].sum())
             variance = outer.stddev**2 + int(held.sum()) * inner.stddev**2
+            # How many records fine cells hold is known up to a factor at most.
+            variance += (inner.factor_error * (float(count) - rest)) ** 2
             totals.append(Total(max(start - stop, 0), end - stop, rest, variance))
         further, beyond, zero = self._beyond(stop)
         whole = (inner.starts[:-1] >= begin) & (inner.starts[1:] <= stop)

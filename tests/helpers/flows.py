@@ -82,6 +82,11 @@ class Spy:
         self.answers.append(("histogram", grid, tuple(starts.tolist()), tuple(counts.tolist())))
         return counts
 
+    def shared_histogram(self, grid, starts):
+        counts = self._source.shared_histogram(grid, starts)
+        self.answers.append(("shared", grid, tuple(starts.tolist()), tuple(counts.tolist())))
+        return counts
+
     def most_values(self, grid):
         return self._source.most_values(grid)
 

@@ -44,7 +44,7 @@ class AnyAnswers:
     def _counts(self, n):
         return SHAPES[self._shapes[self._rng.integers(len(self._shapes))]](n, self._rng)
 
-    def histogram(self, _grid, starts, *, rho):
+    def histogram(self, _grid, starts, *, rho, **_options):
         starts = np.array(starts, dtype=np.int64)
         assert rho > 0
         assert (np.diff(starts) > 0).all()

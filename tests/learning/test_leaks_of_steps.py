@@ -74,8 +74,8 @@ def count_twice(monkeypatch):
     """A multiple of 1,000 is one of 10 as well, and so it is counted as both."""
     original = held_columns._HeldPoints.histogram
 
-    def histogram(self, grid, starts):
-        found = original(self, grid, starts)
+    def histogram(self, grid, starts, groups=None):
+        found = original(self, grid, starts, groups)
         return found + np.append(found[1:], 0) if grid.of == "steps" else found
 
     monkeypatch.setattr(held_columns._HeldPoints, "histogram", histogram)

@@ -39,7 +39,7 @@ class Noisy:
             Fraction(0),
         )
 
-    def histogram(self, grid, starts, *, rho):
+    def histogram(self, grid, starts, *, rho, **_options):
         kind = "number" if grid.of != "values" or grid.decimals else "integer"
         source = held(self._frame, OpenSchema.from_kinds({"x": kind})).source
         exact, sigma = source.histogram(grid, starts), float(1 / (2 * rho)) ** 0.5
@@ -226,7 +226,7 @@ def test_what_is_spent_is_never_more_than_was_given():
 def test_the_first_look_is_asked_again_only_where_it_shows_nothing():
     asked = []
 
-    def histogram(_grid, starts, *, rho):
+    def histogram(_grid, starts, *, rho, **_options):
         asked.append(rho)
         return NoisyHistogram(starts, 0.0, 0.0, np.zeros(len(starts)), 10.0)
 

@@ -135,6 +135,24 @@ def test_of_how_many_values_a_root_counts_the_certificate_says_and_people_read_u
     assert {*lines["visits.ward"]} == {round(ward["threshold"] / 1024, 1)}
 
 
+def test_numbers_are_looked_for_in_one_row_of_a_root_and_then_in_several(found):
+    events = [event for event in found.certificate["events"] if event["event"] == "histogram"]
+    of_days, of_years = (
+        [event for event in events if event["column"] == name and event["of"] == "values"]
+        for name in ("visits.day", "patients.born")
+    )
+    assert [event["sensitivity_l2_squared"] for event in of_days][:2] == [1, 1024**2]
+    assert len(of_years) > 1
+    assert {event["sensitivity_l2_squared"] for event in of_years} == {1}
+    for event in (*of_days, *of_years):
+        squared = event["sensitivity_l2_squared"]
+        assert event["rho"] == pytest.approx(squared / (2 * event["sigma"] ** 2))
+    # People read noise in records.
+    noise = [event["sigma"] / event["sensitivity_l2_squared"] ** 0.5 for event in of_days]
+    lines = [line for line in certificate_text(found.certificate).splitlines() if "day" in line]
+    assert all(any(f"sigma {each:.4g}" in line for line in lines) for each in noise), lines
+
+
 def test_a_saved_release_knows_what_was_learnt(found, tmp_path):
     found.save(tmp_path / "s.synthdp")
     again = synthdp.load(tmp_path / "s.synthdp")

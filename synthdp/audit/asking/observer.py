@@ -142,9 +142,11 @@ class ObservedValues(Observed):
     def __init__(self, kernel: PrivateValues, log: Log, sources: Sequence[ValueSource]) -> None:
         super().__init__(kernel, log, sources)
 
-    def histogram(self, grid: Grid, starts: IntArray, *, rho: Fraction | float) -> Any:
+    def histogram(
+        self, grid: Grid, starts: IntArray, *, rho: Fraction | float, shared: bool = False
+    ) -> Any:
         """See `PrivateValues.histogram`."""
-        return self._ask(Histogram(grid=grid, starts=starts, rho=rho))
+        return self._ask(Histogram(grid=grid, starts=starts, rho=rho, shared=shared))
 
     def frequent(self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float) -> Any:
         """See `PrivateValues.frequent`."""

@@ -21,6 +21,7 @@ from synthdp.privacy.events import Event, exact_rho
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.privacy.values.private_values import FrequentValues, NoisyHistogram, ValueSource
 from synthdp.privacy.values.privtree import PrivTreeEvent, split_tree
+from synthdp.privacy.values.thresholds import value_weights
 from synthdp.privacy.values.value_events import PartitionEvent
 
 CERTAIN = 50.0
@@ -35,24 +36,29 @@ class Histogram(CountsQuestion[ValueSource]):
     grid: Grid
     starts: IntArray
     rho: Fraction | float
+    shared: bool = False
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Everything that was asked."""
-        return "histogram", self.grid, tuple(np.asarray(self.starts).tolist()), exact_rho(self.rho)
+        starts = tuple(np.asarray(self.starts).tolist())
+        return "histogram", self.grid, starts, exact_rho(self.rho), self.shared
 
     def ask(self, kernel: Any) -> Any:
         """The kernel's answer."""
-        return kernel.histogram(self.grid, self.starts, rho=self.rho)
+        return kernel.histogram(self.grid, self.starts, rho=self.rho, shared=self.shared)
 
     def exact(self, source: ValueSource) -> IntArray:
         """The cells."""
-        return source.histogram(self.grid, np.asarray(self.starts, dtype=np.int64))
+        is_shared = self.shared and source.most_values(self.grid) > 1
+        count = source.shared_histogram if is_shared else source.histogram
+        return count(self.grid, np.asarray(self.starts, dtype=np.int64))
 
     def numbers(self, answer: NoisyHistogram) -> FloatArray:
-        """The noisy cells."""
+        """The noisy cells, in units of weight."""
         ends = [answer.missing, answer.below] if answer.starts.size else [answer.missing]
-        return np.array([*ends, *answer.counts])
+        # Answers are in records.
+        return np.array([*ends, *answer.counts]) * value_weights(answer.most_cells)[0]
 
 
 class Values(NamedTuple):

@@ -104,9 +104,18 @@ class HeldColumn(ABC):
     def add(self, values: pd.Series) -> None:
         """Hold the values of a chunk of rows; total, as encoding is."""
 
+    def histogram(
+        self, grid: Grid, starts: NDArray[np.int64], groups: RowGroups | None = None
+    ) -> NDArray[np.int64]:
+        """Counts of cells, of rows or of groups of them; see `HeldSource`."""
+        cells, n_cells = self._cells(grid, starts), len(starts) + 2
+        return self._counts(cells, n_cells) if groups is None else groups.shares(cells, n_cells)
+
     @abstractmethod
-    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Counts of cells; see `HeldSource`."""
+    def _cells(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
+        """The cell that each row is in: missing, below the first start, from each start to the
+        next, at or above the last; without starts missing, the rest. Negative for none.
+        """
 
     @abstractmethod
     def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
@@ -142,8 +151,7 @@ class HeldTexts(HeldColumn):
     def _is_missing(self, key: RawKey) -> bool:
         return not self._missing.isdisjoint(map(plain_text, texts_of(key)))
 
-    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Counts of: missing, the rest."""
+    def _cells(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
         self._check_plain(grid)
         if len(starts):
             self._refuse("texts have no order to be counted in; give no starts")
@@ -152,7 +160,7 @@ class HeldTexts(HeldColumn):
         # The extra entry answers for -1, the number of rows without a key.
         # NO_KEY is the last.
         missing = np.append(np.fromiter(map(self._is_missing, keys), np.bool_, len(keys)), True)
-        return self._counts(1 - missing[numbers], 2)
+        return np.asarray(1 - missing[numbers])
 
     def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
         """Counts of texts, without white space around them, by code point.
@@ -213,15 +221,12 @@ class _HeldPoints(HeldColumn):
     def _points(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The points of all values that are not missing, and which those are."""
 
-    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Counts of: missing, below the first start, from each start to the next, at or above the
-        last.
-        """
+    def _cells(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
         points, present = self._points(grid)
         cells = np.zeros(len(present), dtype=np.intp)
         # Cell 0 is for missing values. Each row is in one cell, whatever its value.
         cells[present] = 1 + np.searchsorted(starts, points, side="right")
-        return self._counts(cells, len(starts) + 2)
+        return cells
 
     def frequencies(self, grid: Grid, groups: RowGroups | None = None) -> HeldFrequencies:
         """Counts of grid points, ascending."""
@@ -340,7 +345,9 @@ class HeldSource(Sensitive):
     def __init__(self, columns: Mapping[str, HeldColumn]) -> None:
         self._columns = dict(columns)
 
-    def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def histogram(
+        self, grid: Grid, starts: NDArray[np.int64], groups: RowGroups | None = None
+    ) -> NDArray[np.int64]:
         """Number of records in public cells of one column's grid points.
 
         Parameters
@@ -349,6 +356,8 @@ class HeldSource(Sensitive):
             The column, and which integer stands for a value.
         starts
             First points of the cells, increasing; shape ``(n,)``. None for a column of texts.
+        groups
+            Groups of rows, if their shares of each cell are wanted in place of rows.
 
         Returns
         -------
@@ -361,7 +370,9 @@ class HeldSource(Sensitive):
         ParameterError
             If the column is not open, or its values do not lie on such a grid.
         """
-        return self._column(grid).histogram(grid, np.asarray(starts, dtype=np.int64))
+        return self._column(grid).histogram(grid, np.asarray(starts, dtype=np.int64), groups)
+
+    shared_histogram = histogram  # a record is one row
 
     def most_values(self, grid: Grid) -> int:  # noqa: ARG002
         """1: a record has one value in a column, or none."""

@@ -40,3 +40,24 @@ class RowGroups(Sensitive):
         # More values than there are weights for is an error here: a group would weigh too much.
         np.add.at(counts, places, self._weights[n_values[groups] - 1])
         return counts
+
+    def shares(self, cells: NDArray[np.integer[Any]], n_cells: int) -> NDArray[np.int64]:
+        """How much the groups weigh in each cell, of rows of which each is in one or, if it is
+        negative, in none. A group weighs in proportion to its rows there.
+
+        Sensitivity: numbers of rows are divided by the root of the sum of their squares and rounded
+        down, so squares of what a group weighs in all cells add up to that of the weight of a
+        single value, or less.
+        """
+        is_there = cells >= 0
+        keys = np.sort(self._groups[is_there].astype(np.int64) * n_cells + cells[is_there])
+        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+        n_rows = np.diff(firsts, append=len(keys))
+        groups, cells = np.divmod(keys[firsts], n_cells)
+        squares = np.bincount(groups, np.square(n_rows)).astype(np.int64)[groups]
+        whole = np.square(self._weights[0] * n_rows)
+        weights = np.sqrt(whole / squares).astype(np.int64)
+        weights -= np.square(weights) * squares > whole  # floating-point numbers only propose
+        counts = np.zeros(n_cells, dtype=np.int64)
+        np.add.at(counts, cells, weights)
+        return counts

@@ -56,8 +56,8 @@ class UnitSample(Sensitive):
 class UnitValues(Sensitive):
     """Exact counts of the values of single open columns. Only the privacy kernel may ask it.
 
-    A unit is in one cell of a histogram, or in none, by one of its rows. Levels are counted by some
-    rows, whose different values share its weight.
+    A unit is in one cell of a histogram, or in none, by one of its rows; or in the cells of some
+    rows. Levels are counted by some rows, whose different values share its weight.
     """
 
     is_by_unit: ClassVar[bool] = True
@@ -72,10 +72,16 @@ class UnitValues(Sensitive):
     """For how many values of each column a unit is counted, at most."""
 
     @classmethod
-    def of(cls, columns: Mapping[str, HeldColumn], sample: UnitSample) -> Self:
-        """Those of a sample of rows; of levels the values of several of a unit are counted."""
+    def of(
+        cls, columns: Mapping[str, HeldColumn], sample: UnitSample, *, shares: bool = False
+    ) -> Self:
+        """Those of a sample of rows; of levels the values of several of a unit are counted, and if
+        it ``shares`` itself out of numbers, too: not where a tree counts whole records.
+        """
         n_values = {
-            name: sample.most if "levels" in each.column.open_parts else 1
+            name: sample.most
+            if "levels" in each.column.open_parts or (shares and each.column.binning != "privtree")
+            else 1
             for name, each in columns.items()
         }
         one, some = (
@@ -91,6 +97,14 @@ class UnitValues(Sensitive):
     def histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """As that of a `HeldSource`, of units."""
         return self.one.histogram(grid, starts)
+
+    def shared_histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """As that of a `HeldSource`, of units that share themselves out among the cells of some
+        rows.
+        """
+        if self.most_values(grid) == 1:
+            return self.one.histogram(grid, starts)
+        return self.some.histogram(grid, starts, self.groups)
 
     def most_values(self, grid: Grid) -> int:
         """For how many values a unit is counted, at most."""

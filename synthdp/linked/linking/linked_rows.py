@@ -200,7 +200,7 @@ class FamilyRows(Sensitive):
         names = np.array([repr(name).encode() for name in root._names], dtype=object)
         units = UnitRows(max_rows=most, key=hash_key)
         units.add(pd.Series(names[self.roots], dtype=object))
-        return self._held.values_of(UnitSample.drawn(units, max_rows=most))
+        return self._held.values_of(UnitSample.drawn(units, max_rows=most), shares=True)
 
     def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
         """Rows of a table below, and the places of what they refer to: a row once for each, none if
@@ -285,8 +285,8 @@ class FamilyValues(Sensitive):
     may ask it.
 
     It is to the kernel what one table of the roots would be, whose columns are called
-    ``table.column``: a root is in one cell of a histogram, or in none. It may have several levels,
-    and counts for all of them.
+    ``table.column``: a root is in one cell of a histogram, or in none, or shares itself out. It may
+    have several levels, and counts for all of them.
 
     Parameters
     ----------
@@ -305,6 +305,11 @@ class FamilyValues(Sensitive):
         """As that of `UnitValues`."""
         values, own = self._of(grid)
         return values.histogram(own, starts)
+
+    def shared_histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """As that of `UnitValues`."""
+        values, own = self._of(grid)
+        return values.shared_histogram(own, starts)
 
     def most_values(self, grid: Grid) -> int:
         """As that of `UnitValues`."""

@@ -67,6 +67,13 @@ class ValueSource(Protocol):
         Each record is counted in exactly one cell; without starts the cells are: missing, the rest.
         """
 
+    def shared_histogram(self, grid: Grid, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same where a record is several rows, up to `most_values`, and in the cells of all.
+
+        It counts in each in proportion to its rows there, so that the squares of what it counts sum
+        to that of ``value_weights(most_values)[0]`` at most.
+        """
+
     def frequencies(self, grid: Grid) -> Frequencies:
         """All values that occur and are not missing."""
 
@@ -85,6 +92,8 @@ class NoisyHistogram:
     """Noisy counts of the cells from each start to the next, the last without end; shape ``(n,)``."""
     stddev: float
     """Standard deviation of the noise of each count, in records."""
+    most_cells: int = 1
+    """In how many cells a record counts at most; where that is 1, in one."""
 
 
 @final
@@ -109,9 +118,10 @@ class PrivateValues(Queryable[ValueSource]):
     Like `PrivateTable` it shows nothing of the records but what an event in the ledger paid for,
     and each question pays before the records are touched. Sensitivity: a record is in one cell of a
     histogram, so a unit changes the cells by at most ``unit.marginal_l2_squared`` (squared L2)
-    together. It counts 1 for one value, or for "missing"; or for each of m of them ``1 / sqrt(m)``,
-    so that the counts of all values move no further. Values are released in their own order, never
-    in that of the records.
+    together; or it is in several, and what it counts in all of them is a vector of length 1 at
+    most. It counts 1 for one value, or for "missing"; or for each of m of them ``1 / sqrt(m)``, so
+    that the counts of all values move no further. Values are released in their own order, never in
+    that of the records.
 
     Parameters
     ----------
@@ -144,7 +154,7 @@ class PrivateValues(Queryable[ValueSource]):
         return UNIT if self._unit != self._ledger.unit else ROW
 
     def histogram(
-        self, grid: Grid, starts: NDArray[np.int64], *, rho: Fraction | float
+        self, grid: Grid, starts: NDArray[np.int64], *, rho: Fraction | float, shared: bool = False
     ) -> NoisyHistogram:
         """Release the counts of public cells of one column with Gaussian noise, at a cost of
         exactly ``rho``.
@@ -157,6 +167,9 @@ class PrivateValues(Queryable[ValueSource]):
             Where the cells begin, increasing; shape ``(n,)``, possibly empty.
         rho
             Cost, above 0.
+        shared
+            Whether a record that is several rows is in the cells of all of them, and not of one:
+            counts are then of more records than there are.
 
         Raises
         ------
@@ -173,6 +186,9 @@ class PrivateValues(Queryable[ValueSource]):
             )
         # Two more than starts: the records without a value, and those below the first start.
         n_cells = starts.size + 2
+        most_cells = self._source.most_values(grid) if shared else 1
+        # What a record counts is a vector of at most this length, as it is where it is in one cell.
+        weight = value_weights(most_cells)[0]
         event = HistogramEvent.costing(
             exact_rho(rho),
             column=grid.column,
@@ -180,10 +196,12 @@ class PrivateValues(Queryable[ValueSource]):
             n_cells=n_cells,
             unit=self._unit,
             record=self._record,
-        )
+        ).of_weight(weight)
 
         def noisy() -> Answer:
-            exact = self._source.histogram(grid, starts)
+            source = self._source
+            count = source.histogram if most_cells == 1 else source.shared_histogram
+            exact = count(grid, starts)
             if exact.dtype != np.int64 or exact.shape != (n_cells,):
                 raise PrivacyError(
                     f"source: the histogram of {grid.column!r} must be int64 with {n_cells} cells"
@@ -192,10 +210,11 @@ class PrivateValues(Queryable[ValueSource]):
 
         # The starts are part of the question: a journal must not answer other cells with these
         # counts.
-        counts = self._answer(event, noisy, n_cells, grid, starts).numbers.astype(np.float64)
+        counts = self._answer(event, noisy, n_cells, grid, starts).numbers / weight
         below = counts[1] if starts.size else 0.0
         rest = counts[2:] if starts.size else counts[1:]
-        return NoisyHistogram(starts, float(counts[0]), float(below), rest, event.stddev)
+        ends, noise = (float(counts[0]), float(below)), event.stddev / weight
+        return NoisyHistogram(starts, *ends, rest, noise, most_cells)
 
     def frequent(
         self, grid: Grid, *, rho: Fraction | float, delta: Fraction | float

@@ -1,6 +1,6 @@
 """Events of learning a domain: histograms of single values, and the values that many records share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
@@ -14,7 +14,12 @@ from synthdp.privacy.values.thresholds import value_weights
 @final
 @dataclass(frozen=True, kw_only=True)
 class HistogramEvent(CountsEvent):
-    """The counts of a histogram of one column over public cells: a record is in one cell."""
+    """The counts of a histogram of one column over public cells: a record is in one cell.
+
+    Or it is several rows, and in the cells of all of them: then it counts so many units in all that
+    the squares of what it counts in each sum to that of its weight at most, which noise and
+    sensitivity are in.
+    """
 
     column: str
     of: str
@@ -42,6 +47,14 @@ class HistogramEvent(CountsEvent):
             sigma_squared=sigma_squared,
             sensitivity_squared=squared,
             record=record,
+        )
+
+    def of_weight(self, weight: int) -> "HistogramEvent":
+        """The event of the same cost where a record weighs so many units in place of one."""
+        return replace(
+            self,
+            sigma_squared=self.sigma_squared * weight**2,
+            sensitivity_squared=self.sensitivity_squared * weight**2,
         )
 
     def to_dict(self) -> dict[str, object]:

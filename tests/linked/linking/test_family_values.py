@@ -1,5 +1,5 @@
 """What is learnt of linked tables: each root is one record, whatever hangs on it, and of no other
-root anything changes. Of levels a root counts for several, less for each.
+root anything changes. Of levels a root counts for several, less for each, and so of some cells.
 """
 
 from collections import Counter
@@ -57,31 +57,33 @@ def values_of(found, tables, hash_key=KEY, n_at_once=None):
 
 
 def answers(found, values):
-    """The exact answer to each question that learning asks, by question: counts by cell, those of
-    levels in parts of the weight of one record.
+    """The exact answer to each question that learning asks, by question: counts by cell, in
+    records.
     """
     asked = {}
     for table in found.tables:
         for column in () if table.declared is None else table.declared.open_columns:
             name = f"{table.name}.{column.name}"
             if column.type == "string":
-                cells = values.histogram(Grid(column=name), np.empty(0, np.int64))
-                asked[name, "missing"] = dict(enumerate(cells.tolist()))
-                frequencies = values.frequencies(Grid(column=name))
-                weight = value_weights(values.most_values(Grid(column=name)))[0]
-                counts = listed(frequencies) | {"missing": frequencies.missing()}
-                asked[name, "levels"] = {
-                    value: Fraction(int(count), weight) for value, count in counts.items()
-                }
-                continue
-            for of in ("values", "decimals", "exponents", "steps", "reading"):
-                cells = values.histogram(Grid(column=name, of=of), CELLS)
-                asked[name, of] = dict(enumerate(cells.tolist()))
+                questions = {"missing": (Grid(column=name), np.empty(0, np.int64))}
+            else:
+                kinds = ("values", "decimals", "exponents", "steps", "reading")
+                questions = {of: (Grid(column=name, of=of), CELLS) for of in kinds}
+            weight = value_weights(values.most_values(Grid(column=name)))[0]
+            for of, question in questions.items():
+                asked[name, of] = dict(enumerate(values.histogram(*question).tolist()))
+                shares = values.shared_histogram(*question)
+                assert shares.dtype == np.int64
+                asked[name, "shared " + of] = in_records(dict(enumerate(shares)), weight)
             frequencies = values.frequencies(Grid(column=name))
-            assert frequencies.missing() == values.histogram(Grid(column=name), CELLS)[0]
-            assert values.most_values(Grid(column=name)) == 1
-            asked[name, "frequent"] = listed(frequencies) | {"missing": frequencies.missing()}
+            counts = listed(frequencies) | {"missing": frequencies.missing()}
+            asked[name, "frequent"] = in_records(counts, weight)
     return asked
+
+
+def in_records(counts, weight):
+    """Counts in parts of the weight of one record."""
+    return {value: Fraction(int(count), weight) for value, count in counts.items()}
 
 
 def listed(frequencies):
@@ -142,7 +144,7 @@ def _weighted(rows, owners, weights):
         one=rows._held.of_rows(np.unique(rows.roots, return_index=True)[1]).source,
         some=rows._held.source,
         groups=RowGroups(owners, weights),
-        n_values={"x": 1, "y": MOST_ROWS},
+        n_values={"x": MOST_ROWS, "y": MOST_ROWS},
     )
 
 
@@ -196,6 +198,43 @@ def test_other_choices_of_rows_would_be_found(choice):
     assert max(worst.values()) > 1
 
 
+def _whole_rows(groups, cells, n_cells):
+    """Each row of a root counts a whole unit of weight."""
+    return np.bincount(cells[cells >= 0], minlength=n_cells) * groups._weights[0]
+
+
+def _parts_of_one(groups, cells, n_cells):
+    """A root has the root of its part of each cell, which squares to its part."""
+    counts = np.zeros(n_cells)
+    for group in np.unique(groups._groups):
+        own = np.bincount(cells[(groups._groups == group) & (cells >= 0)], minlength=n_cells)
+        counts += np.sqrt(own / max(own.max(), 1)) * groups._weights[0]
+    return counts.astype(np.int64)
+
+
+@pytest.mark.parametrize("shares", [_whole_rows, _parts_of_one])
+def test_other_shares_of_cells_would_be_found(shares):
+    with patch.object(RowGroups, "shares", shares):
+        worst, _ = largest_moves("tree")
+    assert max(worst.values()) > 1
+    assert {of for of, most in worst.items() if most > 1} <= {of for of in worst if "shared" in of}
+
+
+def test_a_column_that_a_tree_divides_counts_whole_records():
+    content = opened_description(np.random.default_rng(1), "pair")
+    content["resources"][1]["synthdp"]["max_children"] = 3
+    for resource in content["resources"]:
+        for each in resource["schema"]["fields"]:
+            if each["name"] == "x":
+                each["synthdp"] = {"derive": True, "binning": "privtree"}
+    found = Package.from_dict(content)
+    values, name = values_of(found, some_tables(4, found)), found.tables[1].name
+    grid = Grid(column=f"{name}.x")
+    assert values.most_values(grid) == 1
+    assert values.shared_histogram(grid, CELLS).tolist() == values.histogram(grid, CELLS).tolist()
+    assert values.most_values(Grid(column=f"{name}.y")) == 3
+
+
 @pytest.mark.parametrize("shape", small_packages.SHAPES)
 def test_how_many_values_a_root_may_have_follows_from_what_is_declared(shape):
     for number in range(N_PACKAGES):
@@ -208,8 +247,7 @@ def test_how_many_values_a_root_may_have_follows_from_what_is_declared(shape):
             )
             for column in () if table.declared is None else table.declared.open_columns:
                 grid = Grid(column=f"{table.name}.{column.name}")
-                is_text = "levels" in column.open_parts
-                expected = min(most[table.name], MOST_ROWS) if is_text else 1
+                expected = min(most[table.name], MOST_ROWS)
                 assert full.most_values(grid) == empty.most_values(grid) == expected
 
 
@@ -223,7 +261,7 @@ def test_columns_of_texts_have_several_values_whatever_else_is_open():
     content["resources"][1]["synthdp"]["max_children"] = 3
     found = Package.from_dict(content)
     values, name = values_of(found, some_tables(4, found)), found.tables[1].name
-    assert values.most_values(Grid(column=f"{name}.x")) == 1
+    assert values.most_values(Grid(column=f"{name}.x")) == 3
     assert values.most_values(Grid(column=f"{name}.y")) == 3
 
 
@@ -299,7 +337,9 @@ def test_a_root_is_counted_with_each_of_its_rows_equally_often():
     n_keys = 600
     for key in range(n_keys):
         values = values_of(found, tables, hash_key=f"{key:016}")
-        taken.update(listed(values.frequencies(Grid(column=f"{child.name}.x"))))
+        points = np.arange(n_rows)
+        cells = values.histogram(Grid(column=f"{child.name}.x"), points)
+        taken.update(dict(zip(points.tolist(), cells[2:].tolist(), strict=True)))
     assert taken.total() == n_keys
     assert n_rows > 1
     assert all(abs(n - n_keys / n_rows) < 6 * np.sqrt(n_keys) for n in taken.values())

@@ -252,3 +252,52 @@ def test_released_numbers_share_no_memory_with_counts():
     found = private(OneArray([]), randomness=Silent()).histogram(GRID, starts, rho=1)
     assert not np.shares_memory(found.counts, OneArray.held)
     assert OneArray.held.tolist() == [5, 5]
+
+
+# Records that are several rows
+
+
+class Shared(Rows):
+    """A source whose records share themselves out: of each cell 1000 units, and one record."""
+
+    def most_values(self, _grid):
+        return 4
+
+    def shared_histogram(self, _grid, starts):
+        return np.full(len(starts) + 2, 1000)
+
+
+@EITHER
+@units
+def test_a_shared_histogram_costs_rho_in_units_of_weight(accounting, adjacency, max_rows):
+    ledger = book(accounting, adjacency, max_rows)
+    found = private(Shared([1, None, 7]), ledger).histogram(GRID, STARTS, rho=RHO, shared=True)
+    squared = 2 if adjacency is Adjacency.REPLACE_ONE else max_rows**2
+    (event,) = ledger.events
+    assert event == HistogramEvent(
+        column="x",
+        of="values",
+        n_cells=5,
+        sigma_squared=squared * 1024**2 / (2 * RHO),
+        sensitivity_squared=squared * 1024**2,
+    )
+    assert (event.rho, ledger.spent) == (RHO, RHO)
+    assert found.stddev == pytest.approx(float(squared / (2 * RHO)) ** 0.5)
+    assert found.most_cells == 4
+
+
+def test_answers_of_shared_histograms_are_in_records():
+    values = private(Shared([1, None, 7]), randomness=Silent())
+    found = values.histogram(GRID, STARTS, rho=RHO, shared=True)
+    assert {found.missing, found.below, *found.counts} == {1000 / 1024}
+    plain = values.histogram(GRID, STARTS, rho=RHO)
+    assert plain.most_cells == 1
+    assert [plain.missing, plain.below, *plain.counts] == [1, 0, 0, 1, 1]
+
+
+def test_where_a_record_is_one_row_shares_are_no_other_question():
+    one, other = book(), book()
+    for ledger, options in ((one, {}), (other, {"shared": True})):
+        found = private(Rows([1, None, 7]), ledger).histogram(GRID, STARTS, rho=RHO, **options)
+        assert found.most_cells == 1
+    assert [*one.events] == [*other.events]

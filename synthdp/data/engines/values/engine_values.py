@@ -133,6 +133,8 @@ class EngineValues(Sensitive):
         )
         return _summed(rows.select(cell.cast(nw.Int64).alias(_CELL), N_ROWS), _CELL)
 
+    shared_histogram = histogram  # a record is one row
+
     def most_values(self, grid: Grid) -> int:  # noqa: ARG002
         """1: a record has one value in a column, or none."""
         return 1
