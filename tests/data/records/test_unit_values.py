@@ -94,7 +94,7 @@ def test_a_person_moves_each_answer_by_one_at_most(max_rows):
 def test_other_counts_would_be_found(fault, monkeypatch):
     of = UnitValues.of.__func__
 
-    def faulty(cls, columns, sample):
+    def faulty(cls, columns, sample, **_options):
         if fault == "all rows":
             sample = UnitSample(
                 one=sample.some, some=sample.some, units=sample.units, most=sample.most
