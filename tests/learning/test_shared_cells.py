@@ -144,6 +144,7 @@ def test_where_values_lie_is_asked_of_one_row_and_how_of_all():
     # In records, not in rows, and not in shares of them.
     assert learnt.density.mass.sum() == pytest.approx(20_000, rel=0.02)
     assert learnt.present == pytest.approx(20_000)
+    assert learnt.stddev == pytest.approx(0.5 / 2**0.5, rel=0.01)
     assert learnt.density.starts[[0, -1]] == pytest.approx([2000, 3000], abs=20)
 
 
