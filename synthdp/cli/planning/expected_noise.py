@@ -4,7 +4,7 @@ Everything here follows from the schema and from numbers that the user gives; al
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 from typing import final
@@ -40,7 +40,10 @@ ABOUT_LEARNING = (
     "sigma: noise on each count, in records; needs: records that something must have to be found more often "
     "than not; questions that turn out to be needless are not asked, and others then have less noise"
 )
-ABOUT_UNIT = "with --unit and --max-rows-per-unit K all of this noise is K times as large"
+ABOUT_UNIT = (
+    "with --unit and --max-rows-per-unit K noise of the model is K times as large, and what is learnt needs about "
+    "sqrt(K) times the rows"
+)
 NOISE_HEADER = ("column", "cells", "sigma", "rows misplaced")
 _WITH_FEWER = {
     "bounds": "values that far out are clipped",
@@ -132,8 +135,10 @@ def _column_budgets(
 def expected_questions(
     schema: OpenSchema, ledger: PrivacyLedger, *, domain_share: float = DOMAIN_SHARE
 ) -> tuple[LearningQuestion, ...]:
-    """What learning the open columns will ask, with how much noise: in persons, where these are
-    protected, of a table that is read.
+    """What learning the open columns will ask, with how much noise.
+
+    Of persons with up to K rows, each one record in learning, of a table that is read, numbers of
+    records that are needed are of rows: of sqrt(K) a person, between one and all.
 
     Raises
     ------
@@ -142,9 +147,15 @@ def expected_questions(
     """
     budgets = _column_budgets(schema, ledger, domain_share)
     unit, most = ledger.unit.as_record, min(ledger.unit.max_rows, MOST_ROWS)
-    return tuple(
-        question for each in budgets for question in questions(each, unit=unit, most_values=most)
-    )
+    asked = [each for one in budgets for each in questions(one, unit=unit, most_values=most)]
+    return tuple(_of_rows(each, ledger.unit.max_rows) for each in asked)
+
+
+def _of_rows(question: LearningQuestion, max_rows: int) -> LearningQuestion:
+    """A question about persons, with what it needs in rows."""
+    if max_rows == 1 or question.least_records is None:
+        return question
+    return replace(question, least_records=sqrt(max_rows) * question.least_records)
 
 
 def expected_noise(

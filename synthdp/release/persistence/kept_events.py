@@ -16,6 +16,7 @@ from synthdp.core.measurement import Coarsening
 from synthdp.privacy.events import Event, MarginalEvent, ScoresEvent, SelectionEvent
 from synthdp.privacy.queryable import Answer
 from synthdp.privacy.values.privtree import PrivTreeEvent
+from synthdp.privacy.values.records import ROW, UNIT
 from synthdp.privacy.values.value_events import HistogramEvent, PartitionEvent
 
 EVENTS: Mapping[str, type[Event]] = {
@@ -87,7 +88,7 @@ def event_in(content: Any) -> Event:
         said = [each for each in fields(kind) if each.name in content or each.default is MISSING]
         event = kind(**{each.name: _field_in(content[each.name], each.type) for each in said})
         # An event of no cost would be an answer for nothing.
-        if event.rho > 0 and 0 <= event.delta < 1:
+        if event.rho > 0 and 0 <= event.delta < 1 and getattr(event, "record", ROW) in (ROW, UNIT):
             return event
     except (ArithmeticError, LookupError, ParameterError, TypeError):
         pass

@@ -13,7 +13,7 @@ from helpers.homes import home
 
 import synthdp
 from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
-from synthdp.privacy import PartitionEvent
+from synthdp.privacy import Adjacency, HistogramEvent, PartitionEvent, PrivacyUnit
 from synthdp.release import (
     EVENTS,
     ChainedFile,
@@ -370,6 +370,21 @@ def test_of_how_many_values_a_record_counts_earlier_versions_wrote_nothing():
     for name in written:
         with pytest.raises(ValueError, match="not an event"):
             event_in({key: value for key, value in written.items() if key != name})
+
+
+@pytest.mark.parametrize("record", ["rows", "", "<b>everybody</b>", 1, None])
+def test_events_about_records_of_no_kind_are_no_events(record):
+    event = HistogramEvent.costing(
+        Fraction(1, 100),
+        column="x",
+        of="values",
+        n_cells=3,
+        unit=PrivacyUnit(adjacency=Adjacency.ADD_REMOVE),
+    )
+    written = event_to_dict(event)
+    assert event_in(written | {"record": "unit"}) == replace(event, record="unit")
+    with pytest.raises(ValueError, match="not an event"):
+        event_in(written | {"record": record})
 
 
 @pytest.mark.parametrize("most_values", [0, -3, True, 1025, 10**9, 10**30])
