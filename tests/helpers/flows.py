@@ -264,8 +264,9 @@ def replayed(frame: pd.DataFrame, kinds: Mapping, questions: list, **unit) -> li
     answers: list = []
     spy = Spy(held(frame, OpenSchema.from_kinds(kinds), **unit).source, answers)
     for what, grid, starts in questions:
-        if what == "histogram":
-            spy.histogram(grid, np.array(starts, dtype=np.int64))
+        if what in ("histogram", "shared"):
+            count = spy.histogram if what == "histogram" else spy.shared_histogram
+            count(grid, np.array(starts, dtype=np.int64))
         else:
             spy.frequencies(grid)
     return answers

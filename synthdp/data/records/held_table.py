@@ -75,10 +75,9 @@ class HeldTable(Sensitive):
         """Exact counts of the open columns, for the kernel: of rows, or of persons with several."""
         return HeldSource(self._open) if self._sample is None else self.values_of(self._sample)
 
-    def values_of(self, sample: "UnitSample", *, shares: bool = False) -> "UnitValues":
-        """Exact counts of the open columns, of which each unit is one record; see `UnitValues.of`."""
-        of = import_named(f"{UNITS}:UnitValues").of
-        values: UnitValues = of(self._open, sample, shares=shares)
+    def values_of(self, sample: "UnitSample") -> "UnitValues":
+        """Exact counts of the open columns, of which each unit is one record."""
+        values: UnitValues = import_named(f"{UNITS}:UnitValues").of(self._open, sample)
         return values
 
     def of_rows(self, rows: NDArray[np.integer[Any]]) -> "HeldTable":

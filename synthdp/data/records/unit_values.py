@@ -72,16 +72,10 @@ class UnitValues(Sensitive):
     """For how many values of each column a unit is counted, at most."""
 
     @classmethod
-    def of(
-        cls, columns: Mapping[str, HeldColumn], sample: UnitSample, *, shares: bool = False
-    ) -> Self:
-        """Those of a sample of rows; of levels the values of several of a unit are counted, and if
-        it ``shares`` itself out of numbers, too: not where a tree counts whole records.
-        """
+    def of(cls, columns: Mapping[str, HeldColumn], sample: UnitSample) -> Self:
+        """Those of a sample of rows: several of a unit count but where a tree counts whole records."""
         n_values = {
-            name: sample.most
-            if "levels" in each.column.open_parts or (shares and each.column.binning != "privtree")
-            else 1
+            name: 1 if each.column.binning == "privtree" else sample.most
             for name, each in columns.items()
         }
         one, some = (

@@ -200,7 +200,7 @@ class FamilyRows(Sensitive):
         names = np.array([repr(name).encode() for name in root._names], dtype=object)
         units = UnitRows(max_rows=most, key=hash_key)
         units.add(pd.Series(names[self.roots], dtype=object))
-        return self._held.values_of(UnitSample.drawn(units, max_rows=most), shares=True)
+        return self._held.values_of(UnitSample.drawn(units, max_rows=most))
 
     def referred(self, references: UnitRows, rows: Ints) -> tuple[Ints, Ints]:
         """Rows of a table below, and the places of what they refer to: a row once for each, none if

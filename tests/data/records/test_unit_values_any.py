@@ -126,7 +126,8 @@ def test_a_person_is_one_record_of_any_question(max_rows):
                 worst[question] = max(worst.get(question, 0), moved)
     # Or nothing would be found: each kind of column is asked in several ways.
     assert len(worst) > 40
-    assert {*worst.values()} == {1}
+    # Weights of several values are rounded down.
+    assert all(0.99 < moved <= 1 for moved in worst.values())
 
 
 def test_rows_that_are_chosen_are_counted_as_rows():

@@ -89,8 +89,7 @@ def test_learning_a_domain_goes_on_after_any_answer(path, unit, monkeypatch):
     monkeypatch.setattr(CodedSource, "counts_of", None)
     untouchable = Untouchable()
     if unit:
-        untouchable.is_by_unit = True
-        untouchable.most_values = lambda grid: 2 if grid.column in levels else 1
+        untouchable.is_by_unit, untouchable.most_values = True, lambda _grid: 2
     monkeypatch.setattr(held_table.HeldTable, "source", property(lambda _self: untouchable))
     again = run()
     assert again.schema.to_dict() == whole.schema.to_dict()
