@@ -79,6 +79,12 @@ def test_texts_say_it_in_persons(learnt):
     assert re.search(rf"ward, by unit +sigma {partition['sigma'] / 1024:.4g}, threshold", text)
     assert "cells of day, by unit" in text
     assert str(partition["threshold"]) not in text
+    # Persons are shared out among finer cells of days, in units of weight as well.
+    of_days = [each for each in learnt.certificate["events"] if each.get("column") == "day"]
+    assert {each["sensitivity_l2_squared"] for each in of_days} == {1, 1024**2}
+    sigmas = [float(each) for each in re.findall(r"cells of day.*sigma ([0-9.e+]+)", text)]
+    assert len(sigmas) == len(of_days)
+    assert max(sigmas) < 1_000
 
 
 def test_rows_of_persons_that_are_measured_are_rows(learnt, visits):

@@ -432,21 +432,18 @@ def in_readers_units(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def in_records(event: Mapping[str, Any]) -> dict[str, Any]:
-    """An event with noise and threshold in records, where these count in units of weight.
+    """An event with noise and threshold in records, where units of privacy are records and count
+    in units of weight, of which the sensitivity says how many each is.
 
-    >>> event = {"sigma": 2048.0, "threshold": 7680, "sensitivity_l2_squared": 1 << 20}
-    >>> in_records(event | {"units_of_weight": 1024})["threshold"]
+    >>> event = {"record": "unit", "sigma": 2048.0, "threshold": 7680}
+    >>> in_records(event | {"sensitivity_l2_squared": 1 << 20})["threshold"]
     7.5
     """
-    units = event.get("units_of_weight", 1)
-    if units == 1:
+    weight = sqrt(event.get("sensitivity_l2_squared", 1.0))
+    if event.get("record") != "unit" or weight == 1.0:
         return dict(event)
-    rest = {name: value for name, value in event.items() if name != "units_of_weight"}
-    return rest | {
-        "sigma": event["sigma"] / units,
-        "threshold": round(event["threshold"] / units, 1),
-        "sensitivity_l2_squared": event["sensitivity_l2_squared"] / units**2,
-    }
+    threshold = {"threshold": round(event["threshold"] / weight, 1)} if "threshold" in event else {}
+    return {**event, "sigma": event["sigma"] / weight, "sensitivity_l2_squared": 1.0, **threshold}
 
 
 def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -461,9 +458,11 @@ def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     2.0
     """
     found = []
-    for event in map(in_records, events):
+    for event in map(dict, events):
         if "sigma" in event:
             event["sigma"] /= event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"])
+        if "units_of_weight" in event:
+            event["threshold"] = round(event["threshold"] / event["units_of_weight"], 1)
         found.append(event)
     return found
 
