@@ -1,5 +1,7 @@
 """Keys of linked tables that match nowhere: said by noisy counts, or refused by what is declared."""
 
+import re
+
 import pandas as pd
 import pytest
 from helpers.cli_runs import assert_one_line, invoke
@@ -118,7 +120,10 @@ def test_a_column_of_which_only_bins_are_learnt_is_looked_at_as_well():
     readable = given["pets"].assign(kg="3.5")
     given["pets"] = given["pets"].assign(kg="3,5 kg")
     text, spent, _ = stopped(given, found)
-    assert "column 'pets.kg': about 100 % of its values could not be read" in text
+    # Noise is about a hundredth of the records.
+    assert re.search(
+        r"column 'pets.kg': about (9[6-9]|100) % of its values could not be read", text
+    )
     assert spent < 0.3
     assert synthdp.synthesize(given | {"pets": readable}, found, **RUN | {"anyway": False})
 
