@@ -10,6 +10,7 @@ and by eighths of the records, so that nobody is graded in bins of its own choos
 """
 
 import argparse
+import warnings
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -127,6 +128,8 @@ def main() -> None:
     parser.add_argument("--epsilons", nargs="+", type=float, default=[1.0, 3.0, 10.0])
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
+    # What noise hides shows in the errors.
+    warnings.simplefilter("ignore", synthdp.CautionWarning)
     print("table     epsilon  way        columns  pairs    triples")
     for name in options.tables:
         table = TABLES[name]()
