@@ -4,8 +4,8 @@ ROW, UNIT = "row", "unit"
 """Each row, or each unit of privacy with all its rows."""
 
 MOST_ROWS = 16
-"""Most rows of a unit that are read to learn levels: the more values could be of one unit alone, the
-more a level of any column needs to pass.
+"""Most rows of a unit that are read to learn its columns: the more values could be of one unit
+alone, the more a level of any column needs to pass.
 """
 
 
