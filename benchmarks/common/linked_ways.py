@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import synthdp
-from common.linked_opened import opened
+from common.linked_opened import opened, without_bins
 from synthdp.data import held_rows
 from synthdp.linked import LinkedTable, Package
 from synthdp.privacy import Adjacency, PrivacyLedger
@@ -34,6 +34,12 @@ def linked(tables: Tables, package: Package, epsilon: float, seed: int) -> Table
 def learnt(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
     """Ours, of which levels, bounds and bins are learnt as far as they may be."""
     description = opened(package.content)
+    return synthdp.synthesize(tables, description, epsilon=epsilon, delta=DELTA).sample(seed=seed)
+
+
+def bounds(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
+    """Ours, of which bounds are declared and bins are not."""
+    description = without_bins(package.content)
     return synthdp.synthesize(tables, description, epsilon=epsilon, delta=DELTA).sample(seed=seed)
 
 
@@ -397,6 +403,7 @@ def matched(above: Sequence[LinkedTable], n_parents: int) -> list[str]:
 WAYS = {
     "linked": linked,
     "learnt": learnt,
+    "bounds": bounds,
     "independent": independent,
     "joined": joined,
     "slots": slots,

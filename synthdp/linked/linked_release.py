@@ -130,6 +130,7 @@ class LinkedRelease:
         self._stated = settings.stated | dict(stated)
         self._randomness = randomness
         check_matching(package)
+        package = package.with_open_bins()
         self._declared = package
         self._views = Views.from_package(package)
         self._ledger = linked_ledger(package, settings)

@@ -80,7 +80,6 @@ def run_command(options: RunOptions) -> None:
     schema = schema_in(
         schema_of_kinds(public) if of_kinds else public,
         given_dialect(options, *files, options.output),
-        learns_bins=settings.order is None,
     )
     check_texts(schema, options.output)
     if options.reject and settings.accept is None:

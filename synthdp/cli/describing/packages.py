@@ -39,8 +39,9 @@ def package_facts(
     """
     if (epsilon is None) != (delta is None):
         raise ParameterError("epsilon and delta go together; give both, or none")
-    views = {label: view for label, view in views_of(package).items() if view.schema is not None}
     check_matching(package)
+    package = package.with_open_bins()
+    views = {label: view for label, view in views_of(package).items() if view.schema is not None}
     check_completable(package, views)
     shares = shares_of(views)
     if epsilon is None or delta is None:

@@ -36,7 +36,7 @@ class ColumnCheck:
 
 
 def checked_column(
-    name: str, kinds: Mapping[str, Any], *, dialect: Mapping[str, Any], learns_bins: bool = True
+    name: str, kinds: Mapping[str, Any], *, dialect: Mapping[str, Any]
 ) -> ColumnCheck:
     """What `synthdp schema check` says of a column; nothing yet of one that has no kind, or is left
     out.
@@ -49,8 +49,6 @@ def checked_column(
         The kinds of all columns, of which those that it is relative to are asked as well.
     dialect
         How the file is written.
-    learns_bins
-        As `OpenSchema.from_dict` takes it.
 
     >>> checked_column("age", {"age": "integer", "x": None}, dialect={}).learnt
     ('bins', 'bounds', 'missing')
@@ -63,17 +61,17 @@ def checked_column(
         other = own.get("relative_to")
     if not asked:
         return ColumnCheck()
-    return _checked(name, json.dumps(asked), json.dumps(dict(dialect)), learns_bins)
+    return _checked(name, json.dumps(asked), json.dumps(dict(dialect)))
 
 
 @lru_cache(MAX_KEPT)
-def _checked(name: str, asked: str, dialect: str, learns_bins: bool) -> ColumnCheck:
+def _checked(name: str, asked: str, dialect: str) -> ColumnCheck:
     """What is said of a column by its text and its neighbours': a page asks for it again and again."""
     # A schema needs a column that is read, which ids and fakes are not.
     beside = {OWN: {"dialect": json.loads(dialect)}, f"{name} beside": "integer"}
     try:
         content = schema_of_kinds(json.loads(asked) | beside)
-        schema = OpenSchema.from_dict(content, learns_bins=learns_bins)
+        schema = OpenSchema.from_dict(content)
     except SynthdpError as error:
         return ColumnCheck(error=str(error))
     learnt = {column.name: sorted(column.open_parts) for column in schema.open_columns}

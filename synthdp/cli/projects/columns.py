@@ -323,8 +323,7 @@ class ColumnAnswers:
         if error:
             return ColumnCheck(error=error)
         project = self.opened.project
-        learns = not project.is_linked
-        said = checked_column(name, kinds, dialect=project.dialect, learns_bins=learns)
+        said = checked_column(name, kinds, dialect=project.dialect)
         shown = answers_of_kind(kinds[name])
         # Their bins are many, which is said of others: so many are what was chosen with the kind.
         is_usual = shown["kind"] == POSTCODE and "bins" not in shown

@@ -37,7 +37,7 @@ def release_history(
         raise ParameterError(
             f"kinds is {FROM_DTYPES!r}, which does not go with order; name the kind of each column"
         )
-    schema, _ = settled_schema(declared, None, unit=settings.unit, learns_bins=False)
+    schema, _ = settled_schema(declared, None, unit=settings.unit)
     with _opened(data, schema, settings.unit) as table:
         zoned = schema.in_zones(zones_of(table))
         run = HistoryRelease(schema=zoned, header=header_of(table), settings=settings)

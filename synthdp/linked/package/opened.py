@@ -34,7 +34,7 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
         names = {name: f"{table.name}.{name}" for name in table.declared.names}
         every += [qualified_rule(rule, names) for rule in table.declared.rules]
         fields += [_field(column, names[column.name]) for column in table.declared.columns]
-    known = {field["name"] for field in fields}
+    known = _names_of(tables)
     opened = {
         f"{table.name}.{column.name}"
         for table in tables
@@ -43,12 +43,8 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
     }
     kept = []
     for rule in every:
-        named = names_in(rule)
-        # Names of rows beside, and of rows by number, stand for columns of the table.
-        plain = {name.removeprefix(OTHER) for name in named}
-        plain |= {name.rpartition(":")[0] for name in plain - known}
-        if open_ones := sorted(plain & opened):
-            if not is_check(rule) or named - known:
+        if open_ones := sorted(_columns_in(rule, known) & opened):
+            if _needs_levels(rule, known):
                 refuse_package(
                     f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
                     "synthdp.derive, or remove the rule"
@@ -61,6 +57,13 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
         return OpenSchema.from_dict({"fields": fields, **own}, learns_bins=False)
     except SchemaError as error:
         refuse_package(str(error).removeprefix("schema: "))
+
+
+def columns_of_rules(tables: Sequence[LinkedTable], rules: Rules) -> set[str]:
+    """The columns, called ``table.column``, whose levels rules of a package need before a run."""
+    known = _names_of(tables)
+    needing = (_columns_in(rule, known) for rule in rules if _needs_levels(rule, known))
+    return set[str]().union(*needing)
 
 
 def closed_fields(table: LinkedTable, joint: OpenSchema) -> dict[str, dict[str, Any]]:
@@ -81,6 +84,26 @@ def closed_fields(table: LinkedTable, joint: OpenSchema) -> dict[str, dict[str, 
 def learnt_parts(joint: OpenSchema) -> dict[str, Collection[str]]:
     """What is learnt of each column."""
     return {column.name: column.open_parts for column in joint.open_columns}
+
+
+def _names_of(tables: Sequence[LinkedTable]) -> set[str]:
+    return {
+        f"{table.name}.{name}"
+        for table in tables
+        if table.declared is not None
+        for name in table.declared.names
+    }
+
+
+def _columns_in(rule: Mapping[str, Any], known: Collection[str]) -> set[str]:
+    """The columns that a rule names, also where it does so of rows beside, or of rows by number."""
+    plain = {name.removeprefix(OTHER) for name in names_in(rule)}
+    return plain | {name.rpartition(":")[0] for name in plain.difference(known)}
+
+
+def _needs_levels(rule: Mapping[str, Any], known: Collection[str]) -> bool:
+    """Whether a rule is no check, or one that is not on columns of a row and those above alone."""
+    return not is_check(rule) or not names_in(rule) <= {*known}
 
 
 def _field(column: Column | OpenColumn, name: str) -> dict[str, Any]:

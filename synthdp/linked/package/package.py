@@ -29,8 +29,8 @@ from synthdp.linked.package.joined import (
 )
 from synthdp.linked.package.linked_table import LinkedTable, in_package, refuse_package
 from synthdp.linked.package.links import Links
-from synthdp.linked.package.opened import closed_fields, joint_schema
-from synthdp.linked.package.resources import linked_table, with_levels_of
+from synthdp.linked.package.opened import closed_fields, columns_of_rules, joint_schema
+from synthdp.linked.package.resources import fields_with_open_bins, linked_table, with_levels_of
 from synthdp.schema.columns.column import Column
 from synthdp.schema.declared_columns import FIELDS_IN_ZONES
 from synthdp.schema.open_schema import OpenSchema
@@ -169,6 +169,19 @@ class Package:
     def joint_schema(self) -> OpenSchema:
         """What is declared of the columns of all tables, called ``table.column``."""
         return joint_schema(self.tables, self.rules)
+
+    def with_open_bins(self) -> "Package":
+        """The package as a run takes it: bins of columns that declare bounds and no bins are left
+        open, as those of one table are; not of keys, and of columns whose levels a rule or a limit
+        on the rows of a parent needs before the run.
+        """
+        settled = columns_of_rules(self.tables, self.rules)
+        fields = {
+            resource["name"]: fields_with_open_bins(resource, self[resource["name"]], settled)
+            for resource in self.content["resources"]
+            if resource["name"] not in self.lookups
+        }
+        return self._with_fields(fields) if any(fields.values()) else self
 
     def closed(self, learnt: Mapping[str, Column]) -> "Package":
         """The package in which open columns are declared as they were learnt.

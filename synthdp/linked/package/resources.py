@@ -171,11 +171,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
         )
     # A key is made afresh and is no column of the model, unless it says something of its row.
     drawn_keys = _drawn_keys(schema, key, parent_key, own, name)
-    fields = [
-        _as_column(field) if field["name"] in drawn_keys else field
-        for field in schema["fields"]
-        if field["name"] not in {*key, *parent_key} or field["name"] in drawn_keys
-    ]
+    fields = _own_fields(schema, {*key, *parent_key}, drawn_keys)
     declared, ignored = _declared_of(resource, schema, fields, name)
     # Open columns stand in it by an example, so that all else can be checked before a budget is
     # spent.
@@ -231,6 +227,44 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     return table
 
 
+def fields_with_open_bins(
+    resource: Mapping[str, Any], table: LinkedTable, settled: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """The fields of a table, by name, that declare bounds and no bins, with these left open.
+
+    Not those of keys, of columns of which it is said how many rows have a level, and of ``settled``
+    ones, which are called ``table.column``.
+    """
+    schema = resource["schema"]
+    own = _own_fields(schema, table.keys, table.drawn_keys)
+    declared, _ = _declared_of(resource, schema, own, table.name, learns_bins=True)
+    if declared is None or table.declared is None:
+        return {}
+    closed = {column.name for column in table.declared.closed_columns}
+    closed -= {*table.keys, *(limit.column for limit in table.limits)}
+    fields = {field["name"]: field for field in schema["fields"]}
+    return {
+        column.name: _opened(fields[column.name], column.open_parts)
+        for column in declared.open_columns
+        if column.name in closed and f"{table.name}.{column.name}" not in settled
+    }
+
+
+def _opened(field: Mapping[str, Any], parts: Collection[str]) -> dict[str, Any]:
+    return {**field, "synthdp": {**(field.get("synthdp") or {}), "derive": sorted(parts)}}
+
+
+def _own_fields(
+    schema: Mapping[str, Any], keys: Collection[str], drawn_keys: Collection[str]
+) -> list[Any]:
+    """The fields of a table that are columns of the model."""
+    return [
+        _as_column(field) if field["name"] in drawn_keys else field
+        for field in schema["fields"]
+        if field["name"] not in keys or field["name"] in drawn_keys
+    ]
+
+
 def _types(schema: Mapping[str, Any], name: str) -> dict[str, str]:
     """Type of each field by name, in order."""
     types: dict[str, str] = {}
@@ -246,9 +280,16 @@ def _types(schema: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def _declared_of(
-    resource: Mapping[str, Any], schema: Mapping[str, Any], fields: list[Any], name: str
+    resource: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    fields: list[Any],
+    name: str,
+    *,
+    learns_bins: bool = False,
 ) -> tuple[OpenSchema | None, tuple[str, ...]]:
-    """What is declared of the columns that are no keys, and those that are left out."""
+    """What is declared of the columns that are no keys, and those that are left out; ``learns_bins``
+    as `OpenSchema.from_dict` takes it.
+    """
     own = schema.get("synthdp", {})
     ignored = own.get("ignore", ()) if isinstance(own, Mapping) else ()
     fields = [field for field in fields if field["name"] not in ignored]
@@ -258,7 +299,7 @@ def _declared_of(
     if "dialect" in resource:
         plain |= {"dialect": resource["dialect"]}
     try:
-        declared = OpenSchema.from_dict({**plain, "fields": fields}, learns_bins=False)
+        declared = OpenSchema.from_dict({**plain, "fields": fields}, learns_bins=learns_bins)
         return replace(declared, ignored=()), declared.ignored
     except SchemaError as error:
         text = str(error)

@@ -1,0 +1,222 @@
+"""Bins of columns of a package that declares bounds alone: learnt as those of one table are, unless
+levels have to be known before the run.
+"""
+
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.families import link
+
+import synthdp
+from synthdp.linked import Package
+
+RUN = {"epsilon": 5.0, "delta": 1e-6, "mechanism": "independent", "engine": "local-consistency"}
+REQUIRED = {"required": True}
+
+pytestmark = pytest.mark.filterwarnings("ignore::synthdp.core.errors.CautionWarning")
+
+
+def bounded(name, field_type, minimum, maximum, **own):
+    limits = {"minimum": minimum, "maximum": maximum, **REQUIRED}
+    return {"name": name, "type": field_type, "constraints": limits} | (
+        {"synthdp": own} if own else {}
+    )
+
+
+def description(rules=(), **of_visits):
+    """Homes with a rent, and visits with days, costs, ages, and hours of which bins are declared."""
+    homes = {
+        "fields": [{"name": "id", "type": "integer"}, bounded("rent", "integer", 0, 5000)],
+        "primaryKey": "id",
+    }
+    visits = {
+        "fields": [
+            {"name": "home", "type": "integer"},
+            bounded("day", "date", "2020-01-01", "2024-01-01"),
+            bounded("cost", "number", 0, 100),
+            bounded("age", "integer", 0, 20),
+            bounded("hours", "integer", 0, 1000, bins=5),
+        ],
+        "foreignKeys": [link("home", "homes", "id")],
+    }
+    own = {"max_children": 4, "order": "day", **of_visits}
+    return {
+        "synthdp": {"root": "homes", "constraints": list(rules)},
+        "resources": [
+            {"name": "homes", "path": "homes.csv", "schema": homes},
+            {"name": "visits", "path": "visits.csv", "schema": visits, "synthdp": own},
+        ],
+    }
+
+
+def tables(n=2000, seed=0):
+    """Costs are 9.99 at times, and otherwise small; rents are 800 at times."""
+    rng = np.random.default_rng(seed)
+    homes = np.repeat(np.arange(n), rng.integers(1, 5, n))
+    m = len(homes)
+    days = pd.Timestamp("2023-03-01") + pd.to_timedelta(rng.integers(0, 60, m), unit="D")
+    costs = rng.integers(100, 700, m) / 100
+    return {
+        "homes": pd.DataFrame(
+            {
+                "id": np.arange(n),
+                "rent": np.where(rng.random(n) < 0.3, 800, rng.integers(500, 1500, n)),
+            }
+        ),
+        "visits": pd.DataFrame(
+            {
+                "home": homes,
+                "day": days.strftime("%Y-%m-%d"),
+                "cost": np.where(rng.random(m) < 0.3, 9.99, costs),
+                "age": rng.integers(0, 20, m),
+                "hours": rng.integers(0, 1000, m),
+            }
+        ),
+    }
+
+
+TABLES = tables()
+
+
+def shares(drawn):
+    return [
+        (drawn["visits"]["cost"] == 9.99).mean(),
+        (drawn["homes"]["rent"] == 800).mean(),
+        drawn["visits"]["day"].astype(str).between("2023-03-01", "2023-04-29").mean(),
+    ]
+
+
+@pytest.fixture(scope="module")
+def release():
+    return synthdp.synthesize(TABLES, description(), **RUN)
+
+
+def test_heavy_values_and_the_range_of_values_are_kept(release):
+    of_costs, of_rents, of_days = shares(release.sample(seed=0))
+    assert of_costs == pytest.approx(0.3, abs=0.06)
+    assert of_rents == pytest.approx(0.3, abs=0.06)
+    assert of_days > 0.95
+
+
+def test_bins_that_are_declared_are_kept_and_lose_them():
+    declared = description()
+    for resource in declared["resources"]:
+        for field in resource["schema"]["fields"]:
+            if field["name"] in ("rent", "day", "cost"):
+                field["synthdp"] = {"bins": 32}
+    found = synthdp.synthesize(TABLES, declared, **RUN)
+    assert "domain" not in found.certificate
+    of_costs, of_rents, of_days = shares(found.sample(seed=0))
+    assert of_costs < 0.15
+    assert of_rents < 0.15
+    assert of_days < 0.95
+
+
+def test_the_certificate_says_what_was_learnt_and_what_it_cost(release):
+    domain = release.certificate["domain"]
+    assert domain["derived"] == {
+        "homes.rent": ["bins"],
+        "visits.day": ["bins"],
+        "visits.cost": ["bins", "decimals"],
+    }
+    paid = [event for event in release.certificate["events"] if "column" in event]
+    assert {event["column"] for event in paid} == {*domain["derived"]}
+    stated = release.certificate["accounting"]
+    assert stated["rho_spent"] <= stated["rho_budget"]
+
+
+def test_no_delta_is_set_aside_where_bins_alone_are_learnt(release):
+    events = release.certificate["events"]
+    assert not [event for event in events if event["event"] == "partition selection"]
+    assert release.certificate["accounting"].get("failure_delta", 0) == 0
+
+
+def test_what_comes_out_is_declared_and_can_be_judged_by_what_went_in(release, tmp_path):
+    assert not release.package.is_open
+    release.save(tmp_path / "a.synthdp")
+    loaded = synthdp.load(tmp_path / "a.synthdp")
+    assert loaded.package.content == release.package.content
+    drawn = loaded.sample(300, seed=0)
+    pd.testing.assert_frame_equal(drawn["visits"], release.sample(300, seed=0)["visits"])
+    for package in (release.package, Package.from_dict(description())):
+        judged = synthdp.evaluate(TABLES, drawn, package)
+        assert judged.distances["tvd"].between(0, 1).all()
+
+
+def test_a_journal_is_gone_on_with_and_rescued(tmp_path):
+    journal = tmp_path / "visits.journal"
+    first = synthdp.synthesize(TABLES, description(), **RUN, journal=journal)
+    again = synthdp.synthesize(TABLES, description(), **RUN, journal=journal)
+    assert again.package.content == first.package.content
+    rescued = synthdp.from_journal(journal)
+    assert rescued.package.content == first.package.content
+
+
+def opened(rules=(), **of_visits):
+    package = Package.from_dict(description(rules, **of_visits))
+    assert not package.is_open
+    changed = package.with_open_bins()
+    assert changed.with_open_bins() is changed
+    return {column.name for column in changed.joint_schema.open_columns}
+
+
+EVERY = {"homes.rent", "visits.day", "visits.cost"}
+
+
+@pytest.mark.parametrize(
+    ("closed", "rules", "of_visits"),
+    [
+        (set(), [{"check": "`homes.rent` >= `visits.cost`"}], {}),
+        ({"visits.cost"}, [{"check": "`other visits.cost` <= `visits.cost`"}], {}),
+        (
+            {"homes.rent"},
+            [{"forbid": {"homes.rent": {"minimum": 4000}, "visits.age": {"maximum": 5}}}],
+            {},
+        ),
+        ({"visits.cost"}, [], {"limits": [{"where": {"cost": {"minimum": 50}}, "at_most": 1}]}),
+    ],
+    ids=["check", "check of another row", "rule", "limit"],
+)
+def test_columns_whose_levels_are_needed_before_the_run_stay_closed(closed, rules, of_visits):
+    assert opened(rules, **of_visits) == EVERY - closed
+
+
+def test_rules_of_a_table_and_parts_of_keys_close_columns_too():
+    declared = description()
+    visits = declared["resources"][1]
+    rule = {"forbid": {"cost": {"minimum": 50}, "age": {"maximum": 5}}}
+    visits["schema"]["synthdp"] = {"constraints": [rule]}
+    visits["schema"]["fields"].append({"name": "line", "type": "integer"})
+    visits["schema"]["primaryKey"] = ["home", "day", "line"]
+    package = Package.from_dict(declared).with_open_bins()
+    assert {column.name for column in package.joint_schema.open_columns} == {"homes.rent"}
+
+
+def test_a_package_that_leaves_no_bins_open_stays_as_it_is():
+    declared = deepcopy(description())
+    for resource in declared["resources"]:
+        for field in resource["schema"]["fields"]:
+            if "constraints" in field:
+                field["synthdp"] = {"bins": 4}
+    package = Package.from_dict(declared)
+    assert package.with_open_bins() is package
+
+
+def test_rows_of_persons_in_an_order_learn_bins_too():
+    fields = [
+        bounded("day", "date", "2020-01-01", "2024-01-01"),
+        bounded("cost", "number", 0, 100),
+    ]
+    frame = TABLES["visits"][["home", "day", "cost"]]
+    histories = synthdp.synthesize(
+        frame, {"fields": fields}, **RUN, unit="home", max_rows_per_unit=4, order="day"
+    )
+    assert histories.certificate["domain"]["derived"] == {
+        "rows.cost": ["bins", "decimals"],
+        "rows.day": ["bins"],
+    }
+    drawn = histories.sample(seed=0)
+    assert (drawn["cost"] == 9.99).mean() == pytest.approx(0.3, abs=0.06)
+    assert (drawn.groupby("home")["day"].is_monotonic_increasing).all()
