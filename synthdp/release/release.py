@@ -143,7 +143,7 @@ class Release:
         self._workload = self._workload_over(domain)
         settings.engine.check_domain(domain)
         settings.mechanism.check(domain, self._workload)
-        check_rules(domain, self._schema.constraints)
+        check_rules(self._schema.outline.domain, self._schema.outline.constraints)
         self._known: tuple[KnownMarginal, ...] = ()
         self._findings: list[str] = []
         if settings.known is not None:

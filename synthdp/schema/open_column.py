@@ -135,6 +135,13 @@ class OpenColumn:
         return self.has_decimals and "bounds" in self.open_parts
 
     @property
+    def has_known_range(self) -> bool:
+        """Whether bins alone, and decimals, are open: what values there can be, and whether they may
+        be missing, is known, so that rules can speak of them.
+        """
+        return "bins" in self.open_parts and self.open_parts <= {"bins", "decimals"}
+
+    @property
     def has_decimals(self) -> bool:
         """Whether its values can have decimals."""
         axis = self.template.axis

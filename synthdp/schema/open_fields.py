@@ -35,6 +35,7 @@ from synthdp.schema.open_parts import (
     derivable,
     filled_in,
     has_edges,
+    leaves_bins,
     parts_of_type,
     possible_parts,
 )
@@ -87,18 +88,10 @@ def read_field(
     _refuse_meaningless(field["name"], field, own or {}, frozenset())
     _refuse_undeclared(field["name"], field, frozenset())
     column = parse_field(field, missing_values)
-    if not learns_bins or not _leaves_bins(field, column):
+    if not learns_bins or not leaves_bins(field, column):
         return column
     parts = [part for part in PARTS if part in derivable(field) and part in ("bins", "decimals")]
     return _open_column(field, dict(own or {}) | {"derive": parts}, missing_values)
-
-
-def _leaves_bins(field: Mapping[str, Any], column: Column) -> bool:
-    """Whether a field with bounds says nothing of bins that hold more than one value each."""
-    says_shape = (field.get("synthdp") or {}).get("shape") is not None
-    axis = column.axis
-    has_room = axis is not None and axis.n_values > axis.n_levels
-    return has_room and "bins" in derivable(field) and not says_shape
 
 
 def _open_column(

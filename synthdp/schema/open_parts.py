@@ -1,8 +1,9 @@
 """What of a field is declared, and what can be left open: by its type, and by what it says."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
+from synthdp.schema.columns.column import Column
 from synthdp.schema.types import type_named
 
 OpenPart: TypeAlias = Literal["levels", "bounds", "bins", "decimals", "missing"]
@@ -57,6 +58,14 @@ def declared_parts(field: Mapping[str, Any]) -> frozenset[OpenPart]:
     return frozenset(part for part, value in is_declared.items() if value)
 
 
+def leaves_bins(field: Mapping[str, Any], column: Column) -> bool:
+    """Whether a field with bounds says nothing of bins that hold more than one value each."""
+    says_shape = (field.get("synthdp") or {}).get("shape") is not None
+    axis = column.axis
+    has_room = axis is not None and axis.n_values > axis.n_levels
+    return has_room and "bins" in derivable(field) and not says_shape
+
+
 def _names_missing(field: Mapping[str, Any]) -> bool:
     """Whether a field lists words of its own for "missing": then values may be missing.
 
@@ -70,6 +79,18 @@ def filled_in(field: Mapping[str, Any]) -> dict[str, Any]:
     """The constraints that are filled in."""
     constraints = field.get("constraints") or {}
     return {key: value for key, value in constraints.items() if value is not None}
+
+
+def are_without_bins(fields: Any, columns: Iterable[Column]) -> set[str]:
+    """The names of columns of which nobody declared the bins, by their fields."""
+    by_name = {column.name: column for column in columns}
+    return {
+        field["name"]
+        for field in fields or ()
+        if isinstance(field, Mapping)
+        and field.get("name") in by_name
+        and leaves_bins(field, by_name[field["name"]])
+    }
 
 
 def has_edges(field: Mapping[str, Any]) -> bool:

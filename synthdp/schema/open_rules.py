@@ -14,8 +14,20 @@ from typing import Any
 from synthdp.core.errors import SchemaError
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn, open_ones
-from synthdp.schema.rules.rules import is_check, names_of, parsed_rules, relations_of_check
-from synthdp.schema.value_rules import parse_rules, reconciled, system_of, with_exact_decimals
+from synthdp.schema.rules.rules import (
+    determined_names,
+    is_check,
+    names_of,
+    parsed_rules,
+    settled_names,
+)
+from synthdp.schema.value_rules import (
+    parse_rules,
+    parted_by_rules,
+    reconciled,
+    system_of,
+    with_exact_decimals,
+)
 
 Rules = Sequence[Mapping[str, Any]]
 Columns = Sequence[Column | OpenColumn]
@@ -37,10 +49,16 @@ def check_names(
             raise SchemaError(
                 'schema: constraints: a rule is not an object; write one, like {"forbid": ..}'
             )
-        # A check compares values, whatever the levels are; other rules name levels.
+        # A check compares values, whatever the levels are; other rules name levels, or values
+        # that will have bins.
         not_to_name = {*ignored, *generated}
         if not is_check(rule):
-            not_to_name |= opened.keys()
+            says_all = determined_names([rule])
+            not_to_name |= {
+                name
+                for name, column in opened.items()
+                if not column.has_known_range or name in says_all
+            }
         for name in sorted(not_to_name & names_of(rule, names)):
             if name in opened:
                 what = "whose domain is derived"
@@ -63,14 +81,14 @@ def example_columns(columns: Columns, rules: Rules) -> tuple[Column, ...]:
     examples = list(_examples(columns))
     for example in examples:
         try:
-            exact = with_exact_decimals(example, rules)
+            exact = _exact(columns, example, rules)
             system = system_of(parsed_rules(rules, exact), exact)
         # Of a rule that does not fit the columns, or of decimals that do not fit these bounds.
         except SchemaError:
             continue
         if system is None or system.is_possible:
-            return tuple(example)
-    exact = with_exact_decimals(examples[0], rules)
+            return _parted(columns, example, rules)
+    exact = _exact(columns, examples[0], rules)
     parse_rules(rules, exact, _limits(columns))
     raise SchemaError(
         "schema: constraints: no row was found that keeps to the rules; remove one of them"
@@ -88,26 +106,44 @@ def _examples(columns: Columns) -> Iterator[list[Column]]:
 def closed_columns(
     columns: Columns, learnt: Mapping[str, Column], rules: Rules, example: Sequence[Column]
 ) -> Iterator[Columns]:
-    """The columns with those that were found, as they are, or so that rules can hold; then with the
-    example's.
+    """The columns with those that were found, with bins that begin and end where rules do, as they
+    are, or so that rules can hold; then with the example's.
 
-    Only columns that checks name are changed. The last ones do for sure.
+    Only columns that rules name are changed. The last ones do for sure.
     """
-    checked: set[str] = set()
-    for rule in rules:
-        for relation in relations_of_check(rule):
-            checked |= relation.factors.keys()
+    names = [column.name for column in columns]
+    ruled = {name for rule in rules for name in names_of(rule, names)}
     limits = {name: limits for name, limits in _limits(columns).items() if name in learnt}
     whole = [learnt.get(column.name, column) for column in example]
     with suppress(SchemaError):
-        fitted = {column.name: column for column in reconciled(whole, rules, limits)}
+        fits = _parted(columns, reconciled(whole, rules, limits), rules)
+        fitted = {column.name: column for column in fits}
         yield [fitted[column.name] if column.name in learnt else column for column in columns]
     safe = {}
     for column in example:
         name = column.name
-        if name in learnt and name in checked:
+        if name in learnt and name in ruled:
             safe[name] = replace(column, required=learnt[name].required)
     yield [safe.get(column.name, learnt.get(column.name, column)) for column in columns]
+
+
+def _exact(columns: Columns, closed: Sequence[Column], rules: Rules) -> tuple[Column, ...]:
+    """The columns as they were closed, with decimals as checks need them, and with bins of open ones
+    that begin and end where rules do.
+    """
+    opened = [name for name, column in _opened(columns).items() if column.has_known_range]
+    return parted_by_rules(with_exact_decimals(closed, rules), rules, opened)
+
+
+def _parted(columns: Columns, closed: Sequence[Column], rules: Rules) -> tuple[Column, ...]:
+    """The columns as they were closed, open ones that rules other than checks name as `_exact` has
+    them.
+    """
+    named = settled_names(rules) & _opened(columns).keys()
+    if not named:
+        return tuple(closed)
+    exact = {column.name: column for column in _exact(columns, closed, rules)}
+    return tuple(exact[column.name] if column.name in named else column for column in closed)
 
 
 def _opened(columns: Columns) -> dict[str, OpenColumn]:

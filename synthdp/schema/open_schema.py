@@ -12,6 +12,7 @@ from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.declared_columns import DeclaredColumns
@@ -24,14 +25,11 @@ from synthdp.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
-from synthdp.schema.open_rules import check_names as check_rule_names
-from synthdp.schema.open_rules import (
-    closed_columns,
-    example_columns,
-)
+from synthdp.schema.open_parts import are_without_bins
 from synthdp.schema.relatives import without_relative
-from synthdp.schema.rules.rules import names_of, settled_names
+from synthdp.schema.rules.rules import determined_names, is_check, names_of
 from synthdp.schema.schema import Schema, written_columns
+from synthdp.schema.value_rules import parted_by_rules
 from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
@@ -52,7 +50,8 @@ class OpenSchema(DeclaredColumns):
     missing_values, dialect, generated, relatives, hierarchy, weight
         As `Schema` has them.
     rules
-        As in a schema file. Checks may name open columns, other rules may not.
+        As in a schema file. Checks may name open columns, other rules those of which bins alone, and
+        decimals, are open.
     ignored
         Names of columns that the table has besides. They are no part of the model or the output:
         nothing in them is encoded, held, counted or paid for.
@@ -61,7 +60,8 @@ class OpenSchema(DeclaredColumns):
     ------
     SchemaError
         If there is no column, a name repeats, a rule does not fit or names an ignored or generated
-        column, or an open one and is no check, or the primary key cannot be promised to be unique.
+        column, or one whose levels or bounds are open and is no check, or the primary key cannot be
+        promised to be unique.
 
     >>> schema = OpenSchema.from_kinds(
     ...     {"age": "integer", "smokes": {"type": "boolean", "constraints": {"required": True}}}
@@ -87,12 +87,13 @@ class OpenSchema(DeclaredColumns):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_ignored()
         self.generated.check(self.names, ignored=self.ignored)
-        check_rule_names(
-            self.rules, self.columns, ignored=self.ignored, generated=self.generated.names
-        )
+        if self.rules:
+            _of_rules("check_names")(
+                self.rules, self.columns, ignored=self.ignored, generated=self.generated.names
+            )
         if self.relatives is not None:
             self.relatives.check(self.names)
-        _ = self._outline, self._example  # refuse what no finding could close
+        _ = self.outline, self._example  # refuse what no finding could close
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, Any], *, learns_bins: bool = True) -> Self:
@@ -106,8 +107,9 @@ class OpenSchema(DeclaredColumns):
         mapping
             The object.
         learns_bins
-            Whether bins are open of columns that declare bounds and no bins, and that no rule but a
-            check names; else they are equally wide.
+            Whether bins are open of columns that declare bounds and no bins, and of which no rule
+            says what follows from each level; else they are equally wide. Either way a bin begins
+            wherever a condition of a rule begins or ends.
         """
         fields = mapping.get("fields") if isinstance(mapping, Mapping) else None
         if not isinstance(fields, Sequence) or isinstance(fields, str):
@@ -123,7 +125,8 @@ class OpenSchema(DeclaredColumns):
         plain, weight = without_weight(plain)
         _, missing_values, of_files = parse_schema(dict(plain) | {"fields": []})
         own = mapping.get("synthdp")
-        settled = settled_names(own.get("constraints") if isinstance(own, Mapping) else None)
+        constraints = own.get("constraints") if isinstance(own, Mapping) else None
+        settled = determined_names(constraints)
         columns = within_levels(
             read_field(
                 each, missing_values, learns_bins=learns_bins and _name_of(each) not in settled
@@ -135,8 +138,11 @@ class OpenSchema(DeclaredColumns):
         declared = JsonValue(mapping, "schema")["synthdp"]["constraints"]
         rules = declared.default(()).sequence("a list of rules")
         hierarchy = hierarchy_in(own, [column.name for column in columns])
+        closed = closed_ones(columns)
+        without_bins = are_without_bins(plain["fields"], closed)
+        parted = {each.name: each for each in parted_by_rules(closed, constraints, without_bins)}
         return cls(
-            columns,
+            tuple(parted.get(column.name, column) for column in columns),
             missing_values,
             rules,
             ignored,
@@ -225,15 +231,21 @@ class OpenSchema(DeclaredColumns):
     def largest_domain(self) -> Domain:
         """The domain of the closed schema if every open column gets as many levels as it may."""
         most = {column.name: column.most_levels for column in self.columns}
+        plain = {column.name: column.size for column in self.columns}
         sizes = {
-            column.name: most.get(column.name, column.size) for column in self._outline.columns
+            # Rules part bins, however many there will be.
+            column.name: most[column.name] + column.size - plain[column.name]
+            if column.name in most
+            else column.size
+            for column in self.outline.columns
         }
         return Domain.from_sizes(sizes)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
         """The rules as constraints on level codes, as far as they are on closed columns."""
-        return self._outline.constraints
+        opened = {column.name for column in self.open_columns}
+        return tuple(each for each in self.outline.constraints if opened.isdisjoint(each.clique))
 
     def resolved(self, learnt: Mapping[str, Column]) -> Schema:
         """The schema with each open column replaced by the closed one of its name.
@@ -245,7 +257,7 @@ class OpenSchema(DeclaredColumns):
             raise SchemaError(
                 f"schema: column {lacking[0].name!r} is still open; derive its domain, or declare it"
             )
-        return schema._outline
+        return schema.outline
 
     def partly_closed(self, learnt: Mapping[str, Column]) -> Self:
         """This schema with some open columns replaced by the closed ones of their names.
@@ -262,8 +274,12 @@ class OpenSchema(DeclaredColumns):
         if self.relatives is not None:
             others = [*self.closed_columns, *(each.template for each in self.open_columns)]
             learnt = self.relatives.reconciled(learnt, {each.name: each for each in others})
+        if not self.rules:
+            return replace(
+                self, columns=tuple(learnt.get(each.name, each) for each in self.columns)
+            )
         problem: SchemaError | None = None
-        for columns in closed_columns(self.columns, learnt, self.rules, self._example):
+        for columns in _of_rules("closed_columns")(self.columns, learnt, self.rules, self._example):
             try:
                 return replace(self, columns=tuple(columns))
             except SchemaError as error:
@@ -322,21 +338,30 @@ class OpenSchema(DeclaredColumns):
         return None
 
     @cached_property
-    def _outline(self) -> Schema:
+    def outline(self) -> Schema:
         """This schema closed, open columns by findings that are made up, without what rules say of
-        these.
+        values that nobody knows before the run.
         """
-        schema = self._written(column.template for column in self.columns)
+        opened = {column.name for column in self.open_columns}
+        unknown = {column.name for column in self.open_columns if not column.has_known_range}
+        settled = [
+            dict(rule)
+            for rule in self.rules
+            if not names_of(rule, self.names) & (opened if is_check(rule) else unknown)
+        ]
+        templates = [column.template for column in self.columns]
+        schema = self._written(parted_by_rules(templates, settled, opened - unknown))
         if self.rules:
-            opened = {column.name for column in self.open_columns}
-            settled = [dict(rule) for rule in self.rules if not names_of(rule, self.names) & opened]
             schema["synthdp"] = {**schema["synthdp"], "constraints": settled}
         return Schema.from_dict(schema)
 
     @cached_property
     def _example(self) -> tuple[Column, ...]:
         """All columns, open ones closed so that some row keeps to all rules."""
-        return example_columns(self.columns, self.rules)
+        if not self.rules:
+            return tuple(column.template for column in self.columns)
+        example: tuple[Column, ...] = _of_rules("example_columns")(self.columns, self.rules)
+        return example
 
     def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
         schema = written_columns(columns, self.missing_values, self.relatives)
@@ -359,6 +384,11 @@ class OpenSchema(DeclaredColumns):
                 else:
                     again = "has a kind or a field as well"
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
+
+
+def _of_rules(name: str) -> Any:
+    """A function of `open_rules`, which no schema without rules needs."""
+    return import_named(f"synthdp.schema.open_rules:{name}")
 
 
 def _name_of(field: object) -> str | None:

@@ -44,9 +44,10 @@ VALUE_RULES = {
     "system": "synthdp.schema.rules.system:system_of",
     "checked rules": "synthdp.schema.rules.system:checked_rules",
     "learnt bounds": "synthdp.schema.rules.learnt_bounds:reconciled",
+    "bins": "synthdp.schema.rules.parted_bins:parted_by_rules",
     "drawing": "synthdp.schema.rules.drawing:drawn_values",
 }
-"""What is done with rules that speak of values."""
+"""What is done with rules that speak of values, in checks or as limits of bins."""
 
 
 def is_type(name: object) -> bool:

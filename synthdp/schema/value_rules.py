@@ -34,6 +34,18 @@ def with_exact_decimals(columns: Sequence[Column], rules: object) -> tuple[Colum
     return exact
 
 
+def parted_by_rules(
+    columns: Sequence[Column], rules: object, names: Collection[str]
+) -> tuple[Column, ...]:
+    """The columns, some with further bins that begin and end where conditions of rules do; see
+    `parted_bins.parted_by_rules`.
+    """
+    if not rules or not names:
+        return tuple(columns)
+    parted: tuple[Column, ...] = value_rules("bins")(columns, rules, names)
+    return parted
+
+
 def parse_rules(
     rules: object, columns: Sequence[Column], learnt: Collection[str] = ()
 ) -> tuple[Rule, ...]:

@@ -148,14 +148,12 @@ def test_bins_that_are_asked_for_are_equally_wide_and_cost_nothing():
     assert schema.resolved({})["gain"].field()["synthdp"] == {"bins": 10}
 
 
-def test_what_a_rule_names_keeps_equally_wide_bins():
+def test_bins_of_what_rules_name_are_learnt_too():
     fields = [*FIELDS, field("age", "integer", 0, 110)]
     rule = {"forbid": {"age": {"maximum": 54}, "sex": ["m"]}}
-    schema = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [rule]}})
-    assert {column.name for column in schema.open_columns} == {"gain", "rate", "start"}
-    check = {"check": "gain >= age"}
-    schema = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": [check]}})
-    assert {column.name for column in schema.open_columns} == {"gain", "rate", "start", "age"}
+    for rules in ([rule], [{"check": "gain >= age"}], [rule, {"check": "gain >= age"}]):
+        schema = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": rules}})
+        assert {column.name for column in schema.open_columns} == {"gain", "rate", "start", "age"}
 
 
 def test_a_schema_that_is_closed_is_as_it_was(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 from helpers.families import link
 
 import synthdp
+from synthdp.core import SchemaError
 from synthdp.linked import Package
 
 RUN = {"epsilon": 5.0, "delta": 1e-6, "mechanism": "independent", "engine": "local-consistency"}
@@ -183,15 +184,29 @@ def test_columns_whose_levels_are_needed_before_the_run_stay_closed(closed, rule
     assert opened(rules, **of_visits) == EVERY - closed
 
 
-def test_rules_of_a_table_and_parts_of_keys_close_columns_too():
+def test_parts_of_keys_stay_closed():
     declared = description()
     visits = declared["resources"][1]
-    rule = {"forbid": {"cost": {"minimum": 50}, "age": {"maximum": 5}}}
-    visits["schema"]["synthdp"] = {"constraints": [rule]}
     visits["schema"]["fields"].append({"name": "line", "type": "integer"})
     visits["schema"]["primaryKey"] = ["home", "day", "line"]
     package = Package.from_dict(declared).with_open_bins()
-    assert {column.name for column in package.joint_schema.open_columns} == {"homes.rent"}
+    assert {column.name for column in package.joint_schema.open_columns} == EVERY - {"visits.day"}
+
+
+def test_bins_begin_and_end_where_a_rule_of_a_table_does():
+    """Also of a column that declares its bins, which are not parted but refused."""
+    declared = description()
+    rule = {"forbid": {"cost": {"minimum": 5.5}, "age": {"maximum": 5}}}
+    declared["resources"][1]["schema"]["synthdp"] = {"constraints": [rule]}
+    package = Package.from_dict(declared).with_open_bins()
+    assert {column.name for column in package.joint_schema.open_columns} == EVERY
+    found = synthdp.synthesize(TABLES, declared, **RUN | {"mechanism": "auto", "engine": "auto"})
+    visits = found.sample(seed=0)["visits"]
+    assert (visits.loc[visits["age"] <= 5, "cost"] < 5.5).all()
+    assert ((visits["age"] > 5) & (visits["cost"] == 9.99)).mean() > 0.1
+    declared["resources"][1]["schema"]["fields"][2]["synthdp"] = {"bins": 7}
+    with pytest.raises(SchemaError, match=r"table 'visits': constraints: .*cuts a bin"):
+        Package.from_dict(declared)
 
 
 def test_a_package_that_leaves_no_bins_open_stays_as_it_is():

@@ -56,7 +56,7 @@ def plan_of(
     share = checked_share(domain_share)
     schema, _ = load_public(path)
     schema = schema.without(unit) if unit is not None and unit in schema.names else schema
-    check_possible(schema.largest_domain, schema.constraints)
+    check_possible(schema.outline.domain, schema.outline.constraints)
     return Plan(
         schema=schema,
         rows=rows,

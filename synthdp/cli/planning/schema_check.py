@@ -99,7 +99,7 @@ def describe_check(
     # no budget.
     schema = schema.without(unit) if unit is not None and unit in schema.names else schema
     # Rules that forbid everything are found here, before a budget would be spent on them.
-    check_possible(schema.largest_domain, schema.constraints)
+    check_possible(schema.outline.domain, schema.outline.constraints)
     findings = schema_findings(schema, domain_share=share)
     content = _contents(schema)
     texts = list[str]()

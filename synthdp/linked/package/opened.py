@@ -24,15 +24,15 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
     Raises
     ------
     SchemaError
-        If a rule names an open column and is no check, or one on rows beside does.
+        If a rule of the package names an open column and is no check, or one on rows beside does.
     """
     fields = []
-    every = list(rules)
+    of_tables = []
     for table in tables:
         if table.declared is None:
             continue
         names = {name: f"{table.name}.{name}" for name in table.declared.names}
-        every += [qualified_rule(rule, names) for rule in table.declared.rules]
+        of_tables += [qualified_rule(rule, names) for rule in table.declared.rules]
         fields += [_field(column, names[column.name]) for column in table.declared.columns]
     known = _names_of(tables)
     opened = {
@@ -41,17 +41,17 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
         if table.declared is not None
         for column in table.declared.open_columns
     }
-    kept = []
-    for rule in every:
+    # Only rules on open columns are needed here: learning must not break them. All others are kept
+    # by the views. What a table's own rules may name its schema has looked at.
+    kept = [rule for rule in of_tables if _columns_in(rule, known) & opened]
+    for rule in rules:
         if open_ones := sorted(_columns_in(rule, known) & opened):
             if _needs_levels(rule, known):
                 refuse_package(
                     f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
                     "synthdp.derive, or remove the rule"
                 )
-            # Only rules on open columns are needed here: learning bounds must not break them. All
-            # others are kept by the views.
-            kept.append(rule)
+            kept.append(dict(rule))
     own = {"synthdp": {"constraints": kept}} if kept else {}
     try:
         return OpenSchema.from_dict({"fields": fields, **own}, learns_bins=False)

@@ -143,6 +143,9 @@ class Axis(Protocol):
     def points_between(self, low: object, high: object) -> tuple[int, int]:
         """The first grid point at or above ``low`` and the first above ``high``."""
 
+    def parted(self, points: Sequence[int]) -> Any:
+        """The column with bins that also begin at some grid points, as far as it has these."""
+
     @property
     def is_flat(self) -> bool:
         """Whether nothing says how values lie in its bins, though some hold several."""

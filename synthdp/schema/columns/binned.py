@@ -393,6 +393,26 @@ class BinnedColumn(Column):
         n_up_to_last = bisect_right(points, last, key=value)
         return points[0] + n_below, points[0] + n_up_to_last
 
+    def parted(self, points: Sequence[int]) -> Self:
+        """This column with bins that also begin at some grid points, as far as these lie within its
+        bounds.
+        """
+        starts = self._starts
+        added = [
+            point
+            for point in sorted({*points} - {*starts.tolist()})
+            if starts[0] < point < starts[-1]
+        ]
+        if not added:
+            return self
+        low, *_, high = self.edges or self._declared_at(np.array([starts[0], starts[-1] - 1]))
+        inner = self.edges[1:-1] if self.edges else self._declared_at(starts[1:-1])
+        at = dict(zip(starts[1:-1].tolist(), inner, strict=True))
+        at |= dict(zip(added, self._declared_at(np.array(added)), strict=True))
+        edges = (low, *(at[point] for point in sorted(at)), high)
+        changed: dict[str, Any] = {"bins": None, "edges": edges, "minimum": low, "maximum": high}
+        return replace(self, **changed)
+
     def with_missing(self, missing_values: Sequence[str], *, required: bool) -> Self:
         """This column where other texts mean "missing", wherever its bounds lie."""
         return self._with(missing_values=tuple(missing_values), required=required)

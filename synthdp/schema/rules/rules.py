@@ -79,9 +79,8 @@ def relations_of_check(rule: Any) -> tuple[Relation, ...]:
 
 def names_in(rule: Mapping[str, Any]) -> set[str]:
     """The names in a rule, as far as it is well-formed."""
-    forbidden, allowed, determined = (rule.get(key) for key in ("forbid", "allow", "determines"))
-    entries = [forbidden, *(allowed if isinstance(allowed, Sequence) else [])]
-    names = [name for entry in entries if isinstance(entry, Mapping) for name in entry]
+    names = [name for entry in conjunctions(rule) for name in entry]
+    determined = rule.get("determines")
     if isinstance(determined, Sequence) and not isinstance(determined, str):
         names += determined
     names += [name for relation in relations_of_check(rule) for name in relation.factors]
@@ -104,6 +103,24 @@ def settled_names(rules: object) -> frozenset[str]:
         names_of(rule, ()) for rule in rules if isinstance(rule, Mapping) and not is_check(rule)
     ]
     return frozenset().union(*named)
+
+
+def determined_names(rules: object) -> frozenset[str]:
+    """The columns in rules of which one says the level of another; none if these are no list."""
+    if not isinstance(rules, Sequence) or isinstance(rules, str):
+        return frozenset()
+    named = [names_in(rule) for rule in rules if isinstance(rule, Mapping) and "determines" in rule]
+    return frozenset().union(*named)
+
+
+def conjunctions(rule: Any) -> list[Mapping[str, Any]]:
+    """The conditions that a rule forbids or allows together, as far as it is well-formed."""
+    if not isinstance(rule, Mapping):
+        return []
+    allowed = rule.get("allow")
+    entries = allowed if isinstance(allowed, Sequence) else ()
+    listed: list[Any] = [rule.get("forbid"), *entries]
+    return [entry for entry in listed if isinstance(entry, Mapping)]
 
 
 def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:

@@ -1,0 +1,242 @@
+"""Rules on columns whose bins nobody declared: bins begin and end where conditions do, and are learnt
+between them.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import synthdp
+from synthdp.core import ParameterError, SchemaError
+from synthdp.release import Release, RunSettings
+from synthdp.schema import OpenSchema, Schema
+
+N_ROWS = 8000
+BUDGET = {"epsilon": 3.0, "delta": 1e-6}
+LEVELS = {"enum": ["a", "b"], "required": True}
+
+
+def field(name, field_type, low, high, **own):
+    bounds = {"minimum": low, "maximum": high, "required": True}
+    return {"name": name, "type": field_type, "constraints": bounds} | (
+        {"synthdp": own} if own else {}
+    )
+
+
+def schema_of(fields, *rules):
+    return {"fields": fields, "synthdp": {"constraints": list(rules)}}
+
+
+DAYS = pd.date_range("2019-01-01", "2020-12-31").strftime("%Y-%m-%d").tolist()
+
+
+def value(field_type, point):
+    """A value of each type that lies as points do."""
+    if field_type == "date":
+        return DAYS[point]
+    return point / 4 if field_type == "number" else point
+
+
+@st.composite
+def ruled_columns(draw):
+    """A field with bounds, a rule on it, and what the rule's condition is."""
+    field_type = draw(st.sampled_from(["integer", "number", "date"]))
+    low = draw(st.integers(0, 300))
+    high = draw(st.integers(low + 80, 700))
+    own = {"decimals": 2} if field_type == "number" else {}
+    declared = field("x", field_type, value(field_type, low), value(field_type, high), **own)
+    points = st.integers(max(low - 20, 0), high + 20)
+    if draw(st.booleans()):
+        ends = sorted(draw(st.tuples(points, points)))
+        keys = draw(st.sampled_from([("minimum",), ("maximum",), ("minimum", "maximum")]))
+        both = dict(zip(("minimum", "maximum"), ends, strict=True))
+        condition: Any = {key: value(field_type, both[key]) for key in keys}
+    else:
+        condition = [
+            value(field_type, point) for point in draw(st.lists(points, min_size=1, max_size=4))
+        ]
+    edges = draw(st.lists(st.integers(low + 1, high - 1), min_size=1, max_size=6, unique=True))
+    return declared, condition, [low, *sorted(edges), high]
+
+
+def meets(condition, one):
+    if isinstance(condition, list):
+        return one in condition
+    return condition.get("minimum", one) <= one <= condition.get("maximum", one)
+
+
+@given(ruled_columns())
+@settings(max_examples=150, deadline=None)
+def test_a_code_meets_a_condition_if_its_values_do(case):
+    """Brute force over all values, whether bins are equally wide, or were learnt."""
+    declared, condition, edges = case
+    rule = {"forbid": {"x": condition, "y": ["a"]}}
+    content = schema_of([declared, {"name": "y", "type": "string", "constraints": LEVELS}], rule)
+    opened = OpenSchema.from_dict(content)
+    (column,) = opened.open_columns
+    learnt = column.resolved(edges=[value(column.type, edge) for edge in edges])
+    for schema in (opened.outline, opened.resolved({"x": learnt}), Schema.from_dict(content)):
+        (constraint,) = schema.constraints
+        forbidden = ~constraint.allowed[:, 0]
+        assert constraint.allowed[:, 1].all()
+        low, high = edges[0], edges[-1]
+        values = [value(column.type, point) for point in range(low, high + 1)]
+        codes = schema["x"].encode(pd.Series(values, dtype=object))
+        assert forbidden[codes].tolist() == [meets(condition, each) for each in values]
+    starts = {str(edge) for edge in learnt.field()["synthdp"].get("edges", [])}
+    closed = opened.resolved({"x": learnt})["x"].field()["synthdp"]
+    assert starts <= {str(edge) for edge in closed.get("edges", [])}
+    assert Schema.from_dict(opened.resolved({"x": learnt}).to_dict()) == opened.resolved(
+        {"x": learnt}
+    )
+
+
+INCOMES = schema_of(
+    [
+        field("age", "integer", 0, 110),
+        field("income", "integer", 0, 1_000_000),
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ],
+    {"forbid": {"age": {"maximum": 14}, "income": {"minimum": 1}}},
+    {
+        "allow": [
+            {"age": {"maximum": 17}, "status": ["a"]},
+            {"age": {"minimum": 18}, "status": ["a", "b"]},
+        ]
+    },
+)
+
+
+def records(seed=0):
+    """Incomes are 0 of children and of one in five others, and 12,000 of as many."""
+    rng = np.random.default_rng(seed)
+    ages = rng.integers(0, 90, N_ROWS)
+    incomes = rng.integers(5_000, 90_000, N_ROWS)
+    turn = rng.random(N_ROWS)
+    incomes = np.where(turn < 0.2, 0, np.where(turn < 0.4, 12_000, incomes))
+    return pd.DataFrame(
+        {
+            "age": ages,
+            "income": np.where(ages < 15, 0, incomes),
+            "status": np.where((ages >= 18) & (rng.random(N_ROWS) < 0.5), "b", "a"),
+        }
+    )
+
+
+RECORDS = records()
+
+
+def test_heavy_values_are_drawn_and_rules_are_kept():
+    found = synthdp.synthesize(RECORDS, INCOMES, **BUDGET)
+    drawn = found.sample(N_ROWS, seed=0)
+    for one in (0, 12_000):
+        true = (RECORDS["income"] == one).mean()
+        assert (drawn["income"] == one).mean() == pytest.approx(true, rel=0.1)
+    assert (drawn["income"] > 90_000).mean() < 0.02
+    assert (drawn.loc[drawn["age"] <= 14, "income"] == 0).all()
+    assert (drawn.loc[drawn["age"] <= 17, "status"] == "a").all()
+    assert found.certificate["domain"]["derived"] == {"age": ["bins"], "income": ["bins"]}
+    again = OpenSchema.from_dict(found.schema.to_dict())
+    assert not again.is_open
+
+
+def test_equal_bins_where_asked_lose_them_and_must_not_be_cut():
+    content = {**INCOMES, "fields": [dict(each) for each in INCOMES["fields"]]}
+    content["fields"][1]["synthdp"] = {"bins": 32}
+    with pytest.raises(SchemaError, match="a rule cuts a bin in two"):
+        synthdp.synthesize(RECORDS, content, **BUDGET)
+
+
+def test_rules_that_leave_no_row_are_refused_before_anything_is_read():
+    impossible = schema_of(INCOMES["fields"], {"forbid": {"age": {"minimum": 0}}})
+    with pytest.raises(SchemaError, match="allows nothing"):
+        OpenSchema.from_dict(impossible)
+    contradicting = schema_of(
+        INCOMES["fields"],
+        {"allow": [{"age": {"maximum": 14}, "status": ["a"]}]},
+        {"forbid": {"age": {"maximum": 20}}},
+    )
+    with pytest.raises(ParameterError, match="is impossible; loosen the constraints"):
+        Release(schema=OpenSchema.from_dict(contradicting), settings=RunSettings(**BUDGET))
+
+
+def test_what_rules_cannot_speak_of_is_refused():
+    fields = [
+        {"name": "age", "type": "integer", "synthdp": {"derive": True}},
+        *INCOMES["fields"][1:],
+    ]
+    with pytest.raises(SchemaError, match="a rule names 'age', whose domain is derived"):
+        OpenSchema.from_dict(
+            schema_of(fields, {"forbid": {"age": {"maximum": 14}, "status": ["b"]}})
+        )
+    unreadable = {"forbid": {"age": {"maximum": "old"}, "status": ["b"]}}
+    with pytest.raises(SchemaError, match="is not a value of the column"):
+        OpenSchema.from_dict(schema_of(INCOMES["fields"], unreadable))
+
+
+def test_levels_that_others_follow_from_are_known_before_the_run():
+    fields = [
+        field("code", "integer", 0, 99),
+        {"name": "group", "type": "string", "constraints": LEVELS},
+    ]
+    rule = {
+        "determines": ["code", "group"],
+        "map": {str(3 * k): "a" for k in range(33)},
+    }
+    with pytest.raises(SchemaError, match="cuts a bin"):
+        OpenSchema.from_dict(schema_of(fields, rule))
+
+
+def test_decimals_that_checks_ask_for_do_not_undo_where_bins_begin():
+    """A total gets the decimals of its parts after its bins were learnt."""
+    fields = [
+        field("net", "number", 0, 500, decimals=3),
+        field("tax", "number", 0, 500, decimals=3),
+        field("gross", "number", 0, 1000),
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ]
+    rules = [
+        {"check": "gross == net + tax"},
+        {"forbid": {"gross": {"maximum": 50}, "status": ["b"]}},
+    ]
+    opened = OpenSchema.from_dict(schema_of(fields, *rules))
+    columns = {column.name: column for column in opened.open_columns}
+    learnt = {
+        "net": columns["net"].resolved(edges=[0, 10, 500]),
+        "tax": columns["tax"].resolved(edges=[0, 20, 500]),
+        "gross": columns["gross"].resolved(edges=[0, 100, 1000], decimals=1),
+    }
+    schema = opened.resolved(learnt)
+    (constraint,) = (each for each in schema.constraints if "status" in each.clique)
+    forbidden = ~constraint.allowed[:, 1]
+    values = pd.Series([49.999, 50.0, 50.001, 50.1])
+    assert forbidden[schema["gross"].encode(values)].tolist() == [True, True, False, False]
+
+
+def test_findings_that_leave_no_value_to_a_rule_give_way_to_what_was_made_up():
+    """Between 17.2 and 17.8 there is no whole number: rules were tried on decimals."""
+    fields = [
+        field("rate", "number", 0, 500),
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ]
+    span = {"minimum": 17.2, "maximum": 17.8}
+    rule = {"allow": [{"rate": span, "status": ["a", "b"]}]}
+    opened = OpenSchema.from_dict(schema_of(fields, rule))
+    (column,) = opened.open_columns
+    schema = opened.resolved({"rate": column.resolved(edges=[0, 100, 500], decimals=0)})
+    assert schema.constraints[0].allowed.any()
+
+
+def test_a_table_in_an_engine_learns_them_too():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("t", RECORDS)
+    found = synthdp.synthesize(connection.table("t"), INCOMES, **BUDGET)
+    drawn = found.sample(N_ROWS, seed=0)
+    true = (RECORDS["income"] == 12_000).mean()
+    assert (drawn["income"] == 12_000).mean() == pytest.approx(true, rel=0.1)
+    assert (drawn.loc[drawn["age"] <= 14, "income"] == 0).all()
