@@ -59,7 +59,8 @@ def compared(options: argparse.Namespace) -> None:
                     began = time.process_time()
                     drawn = WAYS[way](true, package, epsilon, seed)
                     seconds = time.process_time() - began
-                    judged = in_deciles(package, true) if {"learnt", "bounds"} & {*options.ways} else package
+                    is_open = {"learnt", "bounds"} & {*options.ways}
+                    judged = in_deciles(package, true) if is_open else package
                     distances = distances_of(true, drawn, judged)
                     found.append(distances.assign(way=way, epsilon=epsilon, seed=seed, data=data))
                     print(data, way, epsilon, seed, f"{seconds:.0f} CPU s", flush=True)

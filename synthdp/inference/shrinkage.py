@@ -261,6 +261,10 @@ def shrunk(counts: Array, variance: Array, prior: Array) -> tuple[Array, Array]:
     return posterior(counts, variance, prior, spread.cautious(_CAUTION))
 
 
+_NOTHING = 1e-290
+"""Less than this is nothing: to scale it up would take a factor that no float is."""
+
+
 def raked(
     start: Array, wanted: Mapping[tuple[int, ...], Array], *, tolerance: float, max_rounds: int
 ) -> Array:
@@ -288,8 +292,9 @@ def raked(
             goal = target.reshape(present.shape)
             worst = max(worst, 0.5 * float(np.abs(present - goal).sum()))
             # Where nothing is present nothing can be scaled up: those cells are ruled out by the
-            # start.
-            table = table * np.divide(goal, present, out=np.zeros_like(goal), where=present > 0)
+            # start, or by what other marginals left there, from which no factor leads back.
+            scales = np.divide(goal, present, out=np.zeros_like(goal), where=present > _NOTHING)
+            table = table * scales
         # Measured before each scaling, so a round that finds all within tolerance has changed next
         # to nothing.
         if worst <= tolerance:

@@ -252,6 +252,16 @@ def test_raking_to_what_the_start_rules_out_gives_the_start():
         np.testing.assert_array_equal(raked(start, wanted, tolerance=1e-6, max_rounds=10), start)
 
 
+def test_what_is_left_of_next_to_nothing_is_not_scaled_up():
+    """Marginals that contradict each other press cells until a factor would overflow."""
+    start = np.array([[1.0, 1e-320], [1e-320, 1e-320]])
+    wanted = {(0,): np.array([0.5, 0.5]), (1,): np.array([0.5, 0.5])}
+    with np.errstate(all="raise", under="ignore"):
+        found = raked(start, wanted, tolerance=1e-6, max_rounds=10)
+    assert np.isfinite(found).all()
+    assert found.sum() == pytest.approx(1.0)
+
+
 GROUPS = Coarsening({"a": np.array([0, 1, 1, 0]), "b": np.array([0, 0, 1])})
 
 
