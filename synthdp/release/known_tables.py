@@ -99,7 +99,8 @@ def _checked(given: KnownLike, schema: OpenSchema, called: str) -> PublishedTota
         is_table = isinstance(given, pd.DataFrame | str | PathLike) or is_foreign(given)
         named = {f"{called}[0]" if is_table else called: given}
     known = tuple(_marginal(table, place, schema) for place, table in named.items())
-    return PublishedTotals(known, check_known(schema.largest_domain, known, schema.constraints))
+    outline = schema.outline  # also rules on columns of which bins are to be learnt
+    return PublishedTotals(known, check_known(outline.domain, known, outline.constraints))
 
 
 def saved_known(content: Iterable[Any], domain: Domain) -> tuple[KnownMarginal, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from synthdp.core.errors import SchemaError
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn, open_ones
+from synthdp.schema.rules.combinations import allowed_at_all
 from synthdp.schema.rules.rules import (
     determined_names,
     is_check,
@@ -118,13 +119,22 @@ def closed_columns(
     with suppress(SchemaError):
         fits = _parted(columns, reconciled(whole, rules, limits), rules)
         fitted = {column.name: column for column in fits}
-        yield [fitted[column.name] if column.name in learnt else column for column in columns]
+        if _leave_a_row(rules, fits):
+            yield [fitted[column.name] if column.name in learnt else column for column in columns]
     safe = {}
     for column in example:
         name = column.name
         if name in learnt and name in ruled:
             safe[name] = replace(column, required=learnt[name].required)
     yield [safe.get(column.name, learnt.get(column.name, column)) for column in columns]
+
+
+def _leave_a_row(rules: Rules, closed: Sequence[Column]) -> bool:
+    """Whether rules other than checks leave a row together: fewer decimals than examples have may
+    leave no value between two conditions.
+    """
+    constraints = [each for rule in parsed_rules(rules, closed) for each in rule.constraints]
+    return all(allowed.all() for _, allowed in allowed_at_all(constraints, ()))
 
 
 def _exact(columns: Columns, closed: Sequence[Column], rules: Rules) -> tuple[Column, ...]:

@@ -8,7 +8,6 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, final
 
-from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.errors import SchemaError
 from synthdp.core.files.json_files import load_json
@@ -27,9 +26,9 @@ from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
 from synthdp.schema.open_parts import are_without_bins
 from synthdp.schema.relatives import without_relative
-from synthdp.schema.rules.rules import determined_names, is_check, names_of
+from synthdp.schema.rules.rules import check_cells, determined_names, is_check, names_of
 from synthdp.schema.schema import Schema, written_columns
-from synthdp.schema.value_rules import parted_by_rules
+from synthdp.schema.value_rules import parted_by_rules, parting_points
 from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
@@ -94,6 +93,9 @@ class OpenSchema(DeclaredColumns):
         if self.relatives is not None:
             self.relatives.check(self.names)
         _ = self.outline, self._example  # refuse what no finding could close
+        if self.rules and self.is_open:
+            largest = self.largest_domain
+            check_cells(self.rules, dict(zip(largest.attributes, largest.shape, strict=True)))
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, Any], *, learns_bins: bool = True) -> Self:
@@ -230,22 +232,13 @@ class OpenSchema(DeclaredColumns):
     @property
     def largest_domain(self) -> Domain:
         """The domain of the closed schema if every open column gets as many levels as it may."""
-        most = {column.name: column.most_levels for column in self.columns}
-        plain = {column.name: column.size for column in self.columns}
-        sizes = {
-            # Rules part bins, however many there will be.
-            column.name: most[column.name] + column.size - plain[column.name]
-            if column.name in most
-            else column.size
-            for column in self.outline.columns
-        }
-        return Domain.from_sizes(sizes)
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """The rules as constraints on level codes, as far as they are on closed columns."""
-        opened = {column.name for column in self.open_columns}
-        return tuple(each for each in self.outline.constraints if opened.isdisjoint(each.clique))
+        most = {column.name: column.most_levels for column in self.open_columns}
+        # Rules part bins, however many there will be.
+        for name, points in self._parting_points.items():
+            most[name] += len(points)
+        return Domain.from_sizes(
+            {column.name: most.get(column.name, column.size) for column in self.outline.columns}
+        )
 
     def resolved(self, learnt: Mapping[str, Column]) -> Schema:
         """The schema with each open column replaced by the closed one of its name.
@@ -342,18 +335,32 @@ class OpenSchema(DeclaredColumns):
         """This schema closed, open columns by findings that are made up, without what rules say of
         values that nobody knows before the run.
         """
+        templates = [column.template for column in self.columns]
+        names = self._parting_points.keys()
+        schema = self._written(parted_by_rules(templates, self._public_rules, names))
+        if self.rules:
+            schema["synthdp"] = {**schema["synthdp"], "constraints": self._public_rules}
+        return Schema.from_dict(schema)
+
+    @cached_property
+    def _parting_points(self) -> dict[str, list[int]]:
+        """Where conditions begin or have ended in the open columns that rules may speak of."""
+        templates = [column.template for column in self.columns]
+        names = [column.name for column in self.open_columns if column.has_known_range]
+        return parting_points(templates, self._public_rules, names)
+
+    @property
+    def _public_rules(self) -> list[dict[str, Any]]:
+        """The rules but those on what nobody knows before the run: checks on open columns, and
+        others on columns of which more than bins is open.
+        """
         opened = {column.name for column in self.open_columns}
         unknown = {column.name for column in self.open_columns if not column.has_known_range}
-        settled = [
+        return [
             dict(rule)
             for rule in self.rules
             if not names_of(rule, self.names) & (opened if is_check(rule) else unknown)
         ]
-        templates = [column.template for column in self.columns]
-        schema = self._written(parted_by_rules(templates, settled, opened - unknown))
-        if self.rules:
-            schema["synthdp"] = {**schema["synthdp"], "constraints": settled}
-        return Schema.from_dict(schema)
 
     @cached_property
     def _example(self) -> tuple[Column, ...]:

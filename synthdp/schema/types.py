@@ -45,6 +45,7 @@ VALUE_RULES = {
     "checked rules": "synthdp.schema.rules.system:checked_rules",
     "learnt bounds": "synthdp.schema.rules.learnt_bounds:reconciled",
     "bins": "synthdp.schema.rules.parted_bins:parted_by_rules",
+    "points": "synthdp.schema.rules.parted_bins:parting_points",
     "drawing": "synthdp.schema.rules.drawing:drawn_values",
 }
 """What is done with rules that speak of values, in checks or as limits of bins."""

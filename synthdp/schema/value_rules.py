@@ -46,6 +46,16 @@ def parted_by_rules(
     return parted
 
 
+def parting_points(
+    columns: Sequence[Column], rules: object, names: Collection[str]
+) -> dict[str, list[int]]:
+    """Where these bins begin; see `parted_bins.parting_points`."""
+    if not rules or not names:
+        return {}
+    points: dict[str, list[int]] = value_rules("points")(columns, rules, names)
+    return points
+
+
 def parse_rules(
     rules: object, columns: Sequence[Column], learnt: Collection[str] = ()
 ) -> tuple[Rule, ...]:

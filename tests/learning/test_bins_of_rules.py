@@ -231,6 +231,79 @@ def test_findings_that_leave_no_value_to_a_rule_give_way_to_what_was_made_up():
     assert schema.constraints[0].allowed.any()
 
 
+BETWEEN = [
+    {
+        "allow": [
+            {"rate": {"minimum": 17.2, "maximum": 17.8}, "status": ["a"]},
+            {"rate": {"maximum": 17.1}, "status": ["b"]},
+        ]
+    },
+    {"allow": [{"rate": {"minimum": 17.2}, "status": ["a", "b"]}]},
+]
+"""Rules that each leave a row of whole numbers, and together none."""
+
+
+def test_decimals_that_leave_no_row_to_rules_together_give_way_too():
+    fields = [
+        field("rate", "number", 0, 500),
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ]
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"rate": rng.integers(0, 500, 500) * 1.0, "status": rng.choice(["a", "b"], 500)}
+    )
+    found = synthdp.synthesize(table, schema_of(fields, *BETWEEN), **BUDGET)
+    drawn = found.sample(200, seed=0)
+    assert drawn["rate"].between(17.2, 17.8).all()
+    assert (drawn["status"] == "a").all()
+    # Where they leave a row what was found is kept: 17.5 can be missed.
+    rule = {"forbid": {"rate": [17.5], "status": ["b"]}}
+    found = synthdp.synthesize(table, schema_of(fields, rule), **BUDGET)
+    assert found.schema["rate"].decimals == 0
+
+
+def test_totals_that_contradict_rules_on_learnt_columns_are_refused(tmp_path):
+    known = pd.DataFrame({"status": ["a", "b"], "count": [4000, 4000]})
+    rules = [
+        {"forbid": {"age": {"maximum": 50}, "status": ["b"]}},
+        {"forbid": {"age": {"minimum": 51}, "status": ["b"]}},
+    ]
+    content = schema_of(INCOMES["fields"], *rules)
+    journal = tmp_path / "journal"
+    with pytest.raises(ParameterError, match="a rule on 'status' forbids"):
+        synthdp.synthesize(RECORDS, content, **BUDGET, known=known, journal=journal)
+    assert not journal.exists()
+
+
+def test_bins_of_which_rules_would_list_too_many_are_refused_before_the_run():
+    content = schema_of(
+        [
+            field("age", "integer", 0, 99_999, derive=["bins"], binning="quantiles", bins=6000),
+            field("income", "integer", 0, 99_999, derive=["bins"], binning="quantiles", bins=6000),
+        ],
+        {"forbid": {"age": {"maximum": 14}, "income": {"minimum": 1}}},
+    )
+    with pytest.raises(SchemaError, match="rules list more than .* use fewer bins"):
+        OpenSchema.from_dict(content)
+    content["fields"][0]["synthdp"]["bins"] = 5000
+    assert OpenSchema.from_dict(content).is_open
+
+
+def test_no_more_levels_are_learnt_than_the_largest_domain_has():
+    """Conditions that begin where equally wide bins do part bins that were learnt all the same."""
+    rule = {"forbid": {"x": {"minimum": 320, "maximum": 479}, "y": ["a"]}}
+    content = schema_of(
+        [field("x", "integer", 0, 5119), {"name": "y", "type": "string", "constraints": LEVELS}],
+        rule,
+    )
+    opened = OpenSchema.from_dict(content)
+    assert opened.outline["x"].n_levels == 32
+    assert opened.largest_domain["x"] == 34
+    edges = [0, *range(1, 32), 5119]
+    learnt = opened.open_columns[0].resolved(edges=edges)
+    assert opened.resolved({"x": learnt})["x"].n_levels == 34
+
+
 def test_a_table_in_an_engine_learns_them_too():
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()

@@ -209,6 +209,25 @@ def test_bins_begin_and_end_where_a_rule_of_a_table_does():
         Package.from_dict(declared)
 
 
+@pytest.mark.parametrize("where", ["table", "package"])
+def test_decimals_that_leave_no_row_to_rules_that_hang_together_give_way(where):
+    """Whole numbers leave the first rule only ages up to 5, which another rule forbids."""
+    declared = description()
+    spans = [{"minimum": 17.2, "maximum": 17.8}, {"maximum": 17.1}, {"minimum": 17.9}]
+    ages = [{"minimum": 6}, {"maximum": 5}, {"maximum": 5}]
+    rule = {"allow": [{"cost": span, "age": age} for span, age in zip(spans, ages, strict=True)]}
+    visits = declared["resources"][1]["schema"]
+    if where == "table":
+        visits["synthdp"] = {"constraints": [rule, {"forbid": {"age": {"maximum": 5}}}]}
+    else:
+        visits["synthdp"] = {"constraints": [rule]}
+        declared["synthdp"]["constraints"] = [{"forbid": {"visits.age": {"maximum": 5}}}]
+    whole = {**TABLES, "visits": TABLES["visits"].assign(cost=TABLES["visits"]["age"] * 1.0)}
+    visits = synthdp.synthesize(whole, declared, **RUN).sample(300, seed=0)["visits"]
+    assert visits["cost"].between(17.2, 17.8).all()
+    assert (visits["age"] > 5).all()
+
+
 def test_a_package_that_leaves_no_bins_open_stays_as_it_is():
     declared = deepcopy(description())
     for resource in declared["resources"]:

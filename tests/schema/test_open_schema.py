@@ -310,7 +310,7 @@ def test_a_closed_schema_is_the_very_same():
         assert opened.resolved({}).fingerprint == schema.fingerprint
         assert opened.largest_domain == schema.domain
         assert opened.to_dict() == schema.to_dict()
-        assert [c.allowed.tolist() for c in opened.constraints] == [
+        assert [c.allowed.tolist() for c in opened.outline.constraints] == [
             c.allowed.tolist() for c in schema.constraints
         ]
 
@@ -546,7 +546,7 @@ def test_rules_are_on_closed_columns_only():
         == opened.largest_domain.attributes
         == ("age", "sex", "job", "born", "born:month")
     )
-    assert closed.constraints[0].allowed.tolist() == opened.constraints[0].allowed.tolist()
+    assert closed.constraints[0].allowed.tolist() == opened.outline.constraints[0].allowed.tolist()
     assert OpenSchema.from_dict(opened.to_dict()).rules == opened.rules
     for rule in (
         {"forbid": {"job": ["a"]}},

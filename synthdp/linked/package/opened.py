@@ -41,17 +41,14 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
         if table.declared is not None
         for column in table.declared.open_columns
     }
-    # Only rules on open columns are needed here: learning must not break them. All others are kept
-    # by the views. What a table's own rules may name its schema has looked at.
-    kept = [rule for rule in of_tables if _columns_in(rule, known) & opened]
-    for rule in rules:
-        if open_ones := sorted(_columns_in(rule, known) & opened):
-            if _needs_levels(rule, known):
-                refuse_package(
-                    f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
-                    "synthdp.derive, or remove the rule"
-                )
-            kept.append(dict(rule))
+    of_package = [dict(rule) for rule in rules]
+    for rule in of_package:
+        if (open_ones := sorted(_columns_in(rule, known) & opened)) and _needs_levels(rule, known):
+            refuse_package(
+                f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
+                "synthdp.derive, or remove the rule"
+            )
+    kept = _tied([*of_tables, *of_package], opened, known)
     own = {"synthdp": {"constraints": kept}} if kept else {}
     try:
         return OpenSchema.from_dict({"fields": fields, **own}, learns_bins=False)
@@ -64,6 +61,24 @@ def columns_of_rules(tables: Sequence[LinkedTable], rules: Rules) -> set[str]:
     known = _names_of(tables)
     needing = (_columns_in(rule, known) for rule in rules if _needs_levels(rule, known))
     return set[str]().union(*needing)
+
+
+def _tied(
+    rules: Iterable[Mapping[str, Any]], opened: Collection[str], known: Collection[str]
+) -> list[Mapping[str, Any]]:
+    """The rules on columns of a row and those above that hang together with open ones, by columns
+    that they share: what is learnt must leave a row that keeps to all of them. The views keep all
+    others.
+    """
+    of_rows = [rule for rule in rules if names_in(rule) <= {*known}]
+    reached = {*opened}
+    n_reached = 0
+    while n_reached < len(reached):
+        n_reached = len(reached)
+        for rule in of_rows:
+            if not reached.isdisjoint(names := names_in(rule)):
+                reached |= names
+    return [rule for rule in of_rows if not reached.isdisjoint(names_in(rule))]
 
 
 def closed_fields(table: LinkedTable, joint: OpenSchema) -> dict[str, dict[str, Any]]:

@@ -144,7 +144,7 @@ class Axis(Protocol):
         """The first grid point at or above ``low`` and the first above ``high``."""
 
     def parted(self, points: Sequence[int]) -> Any:
-        """The column with bins that also begin at some grid points, as far as it has these."""
+        """The column with bins that also begin at some grid points within its bounds."""
 
     @property
     def is_flat(self) -> bool:

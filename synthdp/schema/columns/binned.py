@@ -394,15 +394,9 @@ class BinnedColumn(Column):
         return points[0] + n_below, points[0] + n_up_to_last
 
     def parted(self, points: Sequence[int]) -> Self:
-        """This column with bins that also begin at some grid points, as far as these lie within its
-        bounds.
-        """
+        """This column with bins that also begin at some grid points within its bounds."""
         starts = self._starts
-        added = [
-            point
-            for point in sorted({*points} - {*starts.tolist()})
-            if starts[0] < point < starts[-1]
-        ]
+        added = sorted({*points} - {*starts.tolist()})
         if not added:
             return self
         low, *_, high = self.edges or self._declared_at(np.array([starts[0], starts[-1] - 1]))

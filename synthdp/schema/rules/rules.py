@@ -126,7 +126,7 @@ def conjunctions(rule: Any) -> list[Mapping[str, Any]]:
 def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     """The rules of a schema one by one, without what engines are to know of checks."""
     by_name = {column.name: column for column in columns}
-    _check_cells(rules, by_name)
+    check_cells(rules, {column.name: column.size for column in columns})
     return tuple(
         Rule(dict(rule.value), (), relations_of_check(rule.value))
         if is_check(rule.value)
@@ -135,15 +135,15 @@ def parsed_rules(rules: object, columns: Sequence[Column]) -> tuple[Rule, ...]:
     )
 
 
-def _check_cells(rules: object, columns: Columns) -> None:
+def check_cells(rules: object, sizes: Mapping[str, int]) -> None:
     """Refuse rules that would be larger tables than anybody can use, before the first of them is
-    made.
+    made; ``sizes`` are the numbers of level codes of all columns.
     """
     n_cells = 0
     for rule in [each.value for each in rules_in(rules)]:
         if isinstance(rule, Mapping) and not is_check(rule):
-            names = names_in(rule) & columns.keys()
-            n_cells += prod(columns[name].size for name in names)
+            names = names_in(rule) & sizes.keys()
+            n_cells += prod(sizes[name] for name in names)
             if n_cells > MAX_RULE_CELLS:
                 listed = ", ".join(map(repr, sorted(names)))
                 way_out = "name fewer columns, or use fewer bins"

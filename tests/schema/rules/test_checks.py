@@ -250,7 +250,7 @@ def test_a_check_may_name_what_is_to_be_learnt_other_rules_may_not():
     fields = [*learnt, field("a"), field("b")]
     rules = [{"check": "start <= end"}, {"check": "a <= b"}]
     public = OpenSchema.from_dict({"fields": fields, "synthdp": {"constraints": rules}})
-    assert [constraint.clique for constraint in public.constraints] == [("a", "b")]
+    assert [constraint.clique for constraint in public.outline.constraints] == [("a", "b")]
     assert OpenSchema.from_dict(public.to_dict()).to_dict() == public.to_dict()
     bounds = {"start": ("2001-01-01", "2004-12-31"), "end": ("2002-01-01", "2005-12-31")}
     found = {
