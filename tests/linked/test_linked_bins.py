@@ -10,6 +10,7 @@ import pytest
 from helpers.families import link
 
 import synthdp
+from synthdp.cli import package_facts, package_text
 from synthdp.core import SchemaError
 from synthdp.linked import Package
 
@@ -254,3 +255,27 @@ def test_rows_of_persons_in_an_order_learn_bins_too():
     drawn = histories.sample(seed=0)
     assert (drawn["cost"] == 9.99).mean() == pytest.approx(0.3, abs=0.06)
     assert (drawn.groupby("home")["day"].is_monotonic_increasing).all()
+
+
+def test_what_is_said_before_a_run_names_what_will_be_learnt_and_counts_its_share():
+    budget = {"epsilon": 1.0, "delta": 1e-6}
+    facts = package_facts(Package.from_dict(description()), **budget)
+    assert {name: set(parts) for name, parts in facts["learnt"].items()} == {
+        "homes.rent": {"bins"},
+        "visits.day": {"bins"},
+        "visits.cost": {"bins", "decimals"},
+    }
+    said = package_text(facts)
+    assert "learnt with 25 % of the budget at most: homes.rent (bins)" in said
+    declared = description()
+    for resource in declared["resources"]:
+        for field in resource["schema"]["fields"]:
+            if "constraints" in field:
+                field["synthdp"] = {"bins": 4}
+    closed = package_facts(Package.from_dict(declared), **budget)
+    assert (closed["learnt"], closed["domain_share"]) == ({}, 0)
+    assert "learnt" not in package_text(closed)
+    for before, after in zip(closed["views"], facts["views"], strict=True):
+        assert after["noise_families"] == pytest.approx(
+            before["noise_families"] / 0.75**0.5, rel=0.01
+        )

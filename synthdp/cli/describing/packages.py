@@ -1,6 +1,7 @@
 """Packages as text: how tables are linked, and what is measured of each."""
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from synthdp.core.errors import ParameterError
@@ -8,12 +9,14 @@ from synthdp.linked.completable import check_completable
 from synthdp.linked.linked_release import linked_ledger, shares_of
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.matching import check_matching
+from synthdp.linked.package.opened import learnt_parts
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import views_of
 from synthdp.privacy.noise.gaussian import stddev_of_noise
 from synthdp.privacy.unit import gaussian_sigma_squared
 from synthdp.release.certificate.meaning import FALSE_POSITIVES, protection_of_ledger
 from synthdp.release.run_settings import RunSettings
+from synthdp.release.settings import DOMAIN_SHARE
 from synthdp.report.texts.listing import table
 
 
@@ -44,6 +47,8 @@ def package_facts(
     views = {label: view for label, view in views_of(package).items() if view.schema is not None}
     check_completable(package, views)
     shares = shares_of(views)
+    learnt = {name: sorted(parts) for name, parts in learnt_parts(package.joint_schema).items()}
+    domain_share = DOMAIN_SHARE if learnt else 0.0
     if epsilon is None or delta is None:
         ledger = None
     else:
@@ -54,7 +59,8 @@ def package_facts(
         if ledger is None:
             noise = None
         else:
-            noise = stddev_of_noise(gaussian_sigma_squared(ledger.budget * shares[label], 1))
+            rho = ledger.budget * (1 - Fraction(domain_share)) * shares[label]
+            noise = stddev_of_noise(gaussian_sigma_squared(rho, 1))
         rows.append(
             {
                 "view": label,
@@ -70,6 +76,8 @@ def package_facts(
     return {
         "root": package.root.name,
         "public": list(package.lookups),
+        "learnt": learnt,
+        "domain_share": domain_share,
         "shared": [table.name for table in package.tables if table.may_be_shared],
         "views": rows,
         "best_true_positives": None
@@ -99,6 +107,12 @@ def package_text(facts: Mapping[str, Any]) -> str:
     ]
     if facts["public"]:
         lines.append(f"public, written as they are: {', '.join(facts['public'])}")
+    if facts["learnt"]:
+        parts = ", ".join(f"{name} ({', '.join(each)})" for name, each in facts["learnt"].items())
+        lines.append(
+            f"learnt with {100 * facts['domain_share']:g} % of the budget at most: {parts}"
+        )
+        head = (*head[:-1], "share of the rest")
     lines.append(table((*head, "noise") if with_noise else head, rows))
     if with_noise:
         lines.append(
