@@ -173,13 +173,18 @@ EVERY = {"homes.rent", "visits.day", "visits.cost"}
         (set(), [{"check": "`homes.rent` >= `visits.cost`"}], {}),
         ({"visits.cost"}, [{"check": "`other visits.cost` <= `visits.cost`"}], {}),
         (
-            {"homes.rent"},
-            [{"forbid": {"homes.rent": {"minimum": 4000}, "visits.age": {"maximum": 5}}}],
+            set(),
+            [{"forbid": {"homes.rent": {"minimum": 4000}, "other visits.day": ["2023-03-05"]}}],
+            {},
+        ),
+        (
+            {"visits.cost"},
+            [{"forbid": {"homes.rent": {"minimum": 4000}, "visits.cost": {"maximum": 5}}}],
             {},
         ),
         ({"visits.cost"}, [], {"limits": [{"where": {"cost": {"minimum": 50}}, "at_most": 1}]}),
     ],
-    ids=["check", "check of another row", "rule", "limit"],
+    ids=["check", "check of another row", "rule", "rule on decimals", "limit"],
 )
 def test_columns_whose_levels_are_needed_before_the_run_stay_closed(closed, rules, of_visits):
     assert opened(rules, **of_visits) == EVERY - closed
@@ -279,3 +284,35 @@ def test_what_is_said_before_a_run_names_what_will_be_learnt_and_counts_its_shar
         assert after["noise_families"] == pytest.approx(
             before["noise_families"] / 0.75**0.5, rel=0.01
         )
+
+
+@pytest.mark.parametrize("bins", [None, 40])
+def test_bins_begin_and_end_where_a_rule_of_the_package_does(bins):
+    """Learnt ones, and those of a column with open decimals, which are equally wide."""
+    rules = [
+        {"forbid": {"homes.rent": {"maximum": 1110}, "visits.cost": {"minimum": 7.77}}},
+        {"forbid": {"visits.day": {"maximum": "2023-03-09"}, "visits.age": {"minimum": 19}}},
+        {"forbid": {"other visits.day": {"maximum": "2023-03-06"}, "visits.age": {"maximum": 0}}},
+    ]
+    declared = description(rules)
+    if bins is not None:
+        declared["resources"][0]["schema"]["fields"][1]["synthdp"] = {"bins": bins}
+        with pytest.raises(SchemaError, match="a rule cuts a bin in two"):
+            synthdp.synthesize(TABLES, declared, **RUN)
+        return
+    found = synthdp.synthesize(TABLES, declared, **RUN)
+    assert set(found.certificate["domain"]["derived"]) == {"homes.rent", "visits.day"}
+    drawn = found.sample(seed=0)
+    rows = drawn["visits"].merge(drawn["homes"], left_on="home", right_on="id")
+    assert (rows.loc[rows["rent"] <= 1110, "cost"] < 7.77).all()
+    assert (rows.loc[rows["rent"] > 1110, "cost"] >= 7.77).any()
+    days = rows["day"].astype(str)
+    assert (rows.loc[days <= "2023-03-09", "age"] < 19).all()
+    before = drawn["visits"].groupby("home")["day"].shift().astype(str)
+    is_early = (before != "NaT") & (before <= "2023-03-06")
+    assert (drawn["visits"].loc[is_early, "age"] > 0).all()
+    assert (drawn["homes"]["rent"] == 800).mean() == pytest.approx(0.3, abs=0.06)
+    edges = found.package["homes"].schema["rent"].field()["synthdp"]["edges"]
+    assert 1111 in edges
+    content = found.package.content
+    assert Package.from_dict(content).content == content

@@ -24,7 +24,8 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
     Raises
     ------
     SchemaError
-        If a rule of the package names an open column and is no check, or one on rows beside does.
+        If a rule of the package names an open column, and is a check on rows beside, or no check
+        and more than bins is open.
     """
     fields = []
     of_tables = []
@@ -36,14 +37,19 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
         fields += [_field(column, names[column.name]) for column in table.declared.columns]
     known = _names_of(tables)
     opened = {
-        f"{table.name}.{column.name}"
+        f"{table.name}.{column.name}": column.open_parts
         for table in tables
         if table.declared is not None
         for column in table.declared.open_columns
     }
     of_package = [dict(rule) for rule in rules]
     for rule in of_package:
-        if (open_ones := sorted(_columns_in(rule, known) & opened)) and _needs_levels(rule, known):
+        open_ones = sorted(_columns_in(rule, known) & opened.keys())
+        if is_check(rule) and not _needs_levels(rule, known):
+            open_ones = []
+        elif not _needs_levels(rule, known):
+            open_ones = [name for name in open_ones if opened[name] != {"bins"}]
+        if open_ones:
             refuse_package(
                 f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
                 "synthdp.derive, or remove the rule"
@@ -56,11 +62,18 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
         refuse_package(str(error).removeprefix("schema: "))
 
 
-def columns_of_rules(tables: Sequence[LinkedTable], rules: Rules) -> set[str]:
-    """The columns, called ``table.column``, whose levels rules of a package need before a run."""
+def columns_of_rules(tables: Sequence[LinkedTable], rules: Rules) -> tuple[set[str], set[str]]:
+    """The columns, called ``table.column``, whose levels rules of a package need before a run, and
+    those of which others have conditions on values.
+    """
     known = _names_of(tables)
-    needing = (_columns_in(rule, known) for rule in rules if _needs_levels(rule, known))
-    return set[str]().union(*needing)
+    needing, speaking = set[str](), set[str]()
+    for rule in rules:
+        if _needs_levels(rule, known):
+            needing |= _columns_in(rule, known)
+        elif not is_check(rule):
+            speaking |= _columns_in(rule, known)
+    return needing, speaking
 
 
 def _tied(
@@ -117,8 +130,10 @@ def _columns_in(rule: Mapping[str, Any], known: Collection[str]) -> set[str]:
 
 
 def _needs_levels(rule: Mapping[str, Any], known: Collection[str]) -> bool:
-    """Whether a rule is no check, or one that is not on columns of a row and those above alone."""
-    return not is_check(rule) or not names_in(rule) <= {*known}
+    """Whether a rule says what follows from each level, or is a check that is not on columns of a
+    row and those above alone.
+    """
+    return "determines" in rule or (is_check(rule) and not names_in(rule) <= {*known})
 
 
 def _field(column: Column | OpenColumn, name: str) -> dict[str, Any]:

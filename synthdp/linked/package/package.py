@@ -30,6 +30,7 @@ from synthdp.linked.package.joined import (
 from synthdp.linked.package.linked_table import LinkedTable, in_package, refuse_package
 from synthdp.linked.package.links import Links
 from synthdp.linked.package.opened import closed_fields, columns_of_rules, joint_schema
+from synthdp.linked.package.parted_tables import conditions_of, parted_columns, parted_table
 from synthdp.linked.package.resources import fields_with_open_bins, linked_table, with_levels_of
 from synthdp.schema.columns.column import Column
 from synthdp.schema.declared_columns import FIELDS_IN_ZONES
@@ -100,12 +101,18 @@ class Package:
             for table in tables
             for column in (() if table.schema is None else table.schema.columns)
         }
+        rules = [rule_on_sources(rule, joined, columns) for rule in rules]
+        conditions = conditions_of(rules)
+        tables = tuple(
+            parted_table(table, settled[table.name]["schema"]["fields"], conditions)
+            for table in tables
+        )
         whole = with_rows(settled, links, rows)
         plain = {**content, "resources": [whole[name] for name in links.names]}
         package = cls(
             tables=tables,
             lookups=lookups,
-            rules=tuple(rule_on_sources(rule, joined, columns) for rule in rules),
+            rules=tuple(rules),
             content=plain,
             joined=joined,
         )
@@ -173,11 +180,13 @@ class Package:
     def with_open_bins(self) -> "Package":
         """The package as a run takes it: bins of columns that declare bounds and no bins are left
         open, as those of one table are; not of keys, and of columns whose levels a rule or a limit
-        on the rows of a parent needs before the run.
+        on the rows of a parent needs before the run, or whose decimals a rule does.
         """
-        settled = columns_of_rules(self.tables, self.rules)
+        settled, spoken_of = columns_of_rules(self.tables, self.rules)
         fields = {
-            resource["name"]: fields_with_open_bins(resource, self[resource["name"]], settled)
+            resource["name"]: fields_with_open_bins(
+                resource, self[resource["name"]], settled, spoken_of
+            )
             for resource in self.content["resources"]
             if resource["name"] not in self.lookups
         }
@@ -190,6 +199,7 @@ class Package:
         `SchemaError` if one is none of these.
         """
         joint = self.joint_schema.partly_closed(learnt)
+        joint = parted_columns(joint, learnt, conditions_of(self.rules))
         return self._with_fields({table.name: closed_fields(table, joint) for table in self.tables})
 
     def in_zones(self, zones: Mapping[str, Mapping[str, str]]) -> "Package":

@@ -228,12 +228,16 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
 
 
 def fields_with_open_bins(
-    resource: Mapping[str, Any], table: LinkedTable, settled: Collection[str]
+    resource: Mapping[str, Any],
+    table: LinkedTable,
+    settled: Collection[str],
+    spoken_of: Collection[str],
 ) -> dict[str, dict[str, Any]]:
     """The fields of a table, by name, that declare bounds and no bins, with these left open.
 
     Not those of keys, of columns of which it is said how many rows have a level, and of ``settled``
-    ones, which are called ``table.column``.
+    ones, which are called ``table.column``; of those that are ``spoken_of`` not decimals besides,
+    which say what values there are.
     """
     schema = resource["schema"]
     own = _own_fields(schema, table.keys, table.drawn_keys)
@@ -243,11 +247,13 @@ def fields_with_open_bins(
     closed = {column.name for column in table.declared.closed_columns}
     closed -= {*table.keys, *(limit.column for limit in table.limits)}
     fields = {field["name"]: field for field in schema["fields"]}
-    return {
-        column.name: _opened(fields[column.name], column.open_parts)
-        for column in declared.open_columns
-        if column.name in closed and f"{table.name}.{column.name}" not in settled
-    }
+    found = {}
+    for column in declared.open_columns:
+        name = f"{table.name}.{column.name}"
+        is_known = name not in spoken_of or column.open_parts == {"bins"}
+        if column.name in closed and name not in settled and is_known:
+            found[column.name] = _opened(fields[column.name], column.open_parts)
+    return found
 
 
 def _opened(field: Mapping[str, Any], parts: Collection[str]) -> dict[str, Any]:
