@@ -283,7 +283,7 @@ def test_bins_of_which_rules_would_list_too_many_are_refused_before_the_run():
         ],
         {"forbid": {"age": {"maximum": 14}, "income": {"minimum": 1}}},
     )
-    with pytest.raises(SchemaError, match="rules list more than .* use fewer bins"):
+    with pytest.raises(SchemaError, match=r"rules list more than .* use fewer bins"):
         OpenSchema.from_dict(content)
     content["fields"][0]["synthdp"]["bins"] = 5000
     assert OpenSchema.from_dict(content).is_open
