@@ -174,8 +174,95 @@ def test_what_rules_cannot_speak_of_is_refused():
             schema_of(fields, {"forbid": {"age": {"maximum": 14}, "status": ["b"]}})
         )
     unreadable = {"forbid": {"age": {"maximum": "old"}, "status": ["b"]}}
-    with pytest.raises(SchemaError, match="is not a value of the column"):
+    with pytest.raises(SchemaError, match="constraints: column 'age': a limit between None"):
         OpenSchema.from_dict(schema_of(INCOMES["fields"], unreadable))
+
+
+@pytest.mark.parametrize(
+    "left_open",
+    [
+        {"constraints": {"minimum": 0, "maximum": 500}, "synthdp": {"derive": True}},
+        field("x", "number", 0, 500, derive=["decimals"], bins=20),
+    ],
+    ids=["missing", "decimals beside declared bins"],
+)
+def test_rules_do_not_name_what_is_open_besides_bins(left_open):
+    fields = [
+        {"name": "x", "type": "number"} | left_open,
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ]
+    rule = {"forbid": {"x": {"minimum": 250}, "status": ["b"]}}
+    with pytest.raises(SchemaError, match="a rule names 'x', whose domain is derived"):
+        OpenSchema.from_dict(schema_of(fields, rule))
+
+
+def test_what_others_follow_from_is_not_derived():
+    fields = [
+        field("code", "integer", 0, 99, derive=["bins"]),
+        {"name": "group", "type": "string", "constraints": LEVELS},
+    ]
+    rule = {"determines": ["code", "group"], "map": {str(code): "a" for code in range(100)}}
+    with pytest.raises(SchemaError, match="a rule names 'code', whose domain is derived"):
+        OpenSchema.from_dict(schema_of(fields, rule))
+
+
+def test_bins_with_a_declared_shape_are_neither_learnt_nor_parted():
+    shape = {"starts": [0, 500], "weights": [1, 3]}
+    fields = [
+        field("x", "integer", 0, 1000, shape=shape),
+        field("z", "integer", 0, 1000),
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ]
+    assert [each.name for each in OpenSchema.from_dict(schema_of(fields)).open_columns] == ["z"]
+    rule = {"forbid": {"x": {"minimum": 240}, "status": ["b"]}}
+    with pytest.raises(SchemaError, match="column 'x': a rule cuts a bin in two"):
+        OpenSchema.from_dict(schema_of(fields, rule))
+
+
+def test_equally_wide_bins_beside_open_columns_are_parted_too():
+    fields = [
+        field("x", "integer", 0, 1000),
+        {"name": "z", "type": "integer", "synthdp": {"derive": True}},
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ]
+    content = schema_of(fields, {"forbid": {"x": {"minimum": 33}, "status": ["b"]}})
+    opened = OpenSchema.from_dict(content, learns_bins=False)
+    assert [each.name for each in opened.open_columns] == ["z"]
+    assert opened.outline["x"].n_levels == 33
+
+
+def test_edges_that_were_found_between_values_stay_where_they_are():
+    opened = OpenSchema.from_dict(
+        schema_of(
+            [
+                field("x", "number", 0.25, 99.75),
+                {"name": "status", "type": "string", "constraints": LEVELS},
+            ],
+            {"forbid": {"x": {"minimum": 7}, "status": ["b"]}},
+        )
+    )
+    learnt = opened.open_columns[0].resolved(edges=[0.25, 2.5, 99.75], decimals=0)
+    closed = opened.resolved({"x": learnt})["x"]
+    assert closed.field()["synthdp"]["edges"] == [0.25, 2.5, 7.0, 99.75]
+    assert closed.decimals == 0
+
+
+def test_totals_get_their_decimals_before_rules_part_their_bins():
+    fields = [
+        field("net", "number", 0, 500, decimals=3),
+        field("tax", "number", 0, 500, decimals=3),
+        field("gross", "number", 0, 1000),
+        {"name": "status", "type": "string", "constraints": LEVELS},
+    ]
+    fields[2]["synthdp"] = {"decimals": 1}
+    rules = [
+        {"check": "gross == net + tax"},
+        {"forbid": {"gross": {"maximum": 50}, "status": ["b"]}},
+    ]
+    schema = Schema.from_dict(schema_of(fields, *rules))
+    (constraint,) = (each for each in schema.constraints if "status" in each.clique)
+    codes = schema["gross"].encode(pd.Series([50.0, 50.001]))
+    assert (~constraint.allowed[:, 1])[codes].tolist() == [True, False]
 
 
 def test_levels_that_others_follow_from_are_known_before_the_run():
@@ -302,6 +389,10 @@ def test_no_more_levels_are_learnt_than_the_largest_domain_has():
     edges = [0, *range(1, 32), 5119]
     learnt = opened.open_columns[0].resolved(edges=edges)
     assert opened.resolved({"x": learnt})["x"].n_levels == 34
+    # What begins or ends with the bounds parts nothing.
+    content["synthdp"]["constraints"] += [{"forbid": {"x": [0, 5119], "y": ["b"]}}]
+    content["synthdp"]["constraints"] += [{"allow": [{"x": {"minimum": 0, "maximum": 9999}}]}]
+    assert OpenSchema.from_dict(content).largest_domain["x"] == 36
 
 
 def test_a_table_in_an_engine_learns_them_too():

@@ -234,6 +234,22 @@ def test_decimals_that_leave_no_row_to_rules_that_hang_together_give_way(where):
     assert (visits["age"] > 5).all()
 
 
+def test_rules_that_hang_together_with_open_columns_are_found_in_any_order():
+    def about(*names):
+        return {"allow": [{name: {"minimum": 0} for name in names}]}
+
+    declared = description([{"forbid": {"other visits.age": [3], "visits.age": [4]}}])
+    visits = declared["resources"][1]["schema"]
+    visits["synthdp"] = {
+        "constraints": [about("hours"), about("hours", "age"), about("age", "cost")]
+    }
+    joint = Package.from_dict(declared).with_open_bins().joint_schema
+    assert len(joint.rules) == 3
+    visits["synthdp"]["constraints"].pop()
+    joint = Package.from_dict(declared).with_open_bins().joint_schema
+    assert not joint.rules
+
+
 def test_a_package_that_leaves_no_bins_open_stays_as_it_is():
     declared = deepcopy(description())
     for resource in declared["resources"]:
