@@ -280,6 +280,15 @@ class OpenSchema(DeclaredColumns):
         assert problem is not None
         raise problem
 
+    def parted(self, names: Iterable[str], rules: Sequence[Mapping[str, Any]]) -> Self:
+        """This schema, of whose columns some, as far as they are closed, have bins that also begin
+        and end where conditions of rules do, which need not be its own.
+        """
+        closed = self.closed_columns
+        parted = {each.name: each for each in parted_by_rules(closed, rules, {*names})}
+        columns = tuple(parted.get(each.name, each) for each in self.columns)
+        return self if columns == self.columns else replace(self, columns=columns)
+
     def without(self, name: str) -> Self:
         """This schema without a column that never reaches the model: the ids of persons.
 

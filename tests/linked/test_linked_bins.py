@@ -332,3 +332,14 @@ def test_bins_begin_and_end_where_a_rule_of_the_package_does(bins):
     assert 1111 in edges
     content = found.package.content
     assert Package.from_dict(content).content == content
+
+
+def test_bins_of_equal_width_begin_and_end_where_limits_do():
+    limit = {"where": {"cost": {"minimum": 7.77}}, "at_most": 1}
+    declared = description(limits=[limit])
+    found = synthdp.synthesize(TABLES, declared, **RUN)
+    visits = found.sample(seed=0)["visits"]
+    assert (visits["cost"] >= 7.77).groupby(visits["home"]).sum().max() == 1
+    declared["resources"][1]["schema"]["fields"][2]["synthdp"] = {"bins": 32}
+    with pytest.raises(SchemaError, match="a rule cuts a bin in two"):
+        synthdp.synthesize(TABLES, declared, **RUN)

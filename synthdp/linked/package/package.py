@@ -30,7 +30,7 @@ from synthdp.linked.package.joined import (
 from synthdp.linked.package.linked_table import LinkedTable, in_package, refuse_package
 from synthdp.linked.package.links import Links
 from synthdp.linked.package.opened import closed_fields, columns_of_rules, joint_schema
-from synthdp.linked.package.parted_tables import conditions_of, parted_columns, parted_table
+from synthdp.linked.package.parted_tables import conditions_of, parted_table
 from synthdp.linked.package.resources import fields_with_open_bins, linked_table, with_levels_of
 from synthdp.schema.columns.column import Column
 from synthdp.schema.declared_columns import FIELDS_IN_ZONES
@@ -199,7 +199,7 @@ class Package:
         `SchemaError` if one is none of these.
         """
         joint = self.joint_schema.partly_closed(learnt)
-        joint = parted_columns(joint, learnt, conditions_of(self.rules))
+        joint = joint.parted(learnt, conditions_of(self.rules))
         return self._with_fields({table.name: closed_fields(table, joint) for table in self.tables})
 
     def in_zones(self, zones: Mapping[str, Mapping[str, str]]) -> "Package":

@@ -10,7 +10,6 @@ from synthdp.linked.package.linked_table import LinkedTable
 from synthdp.linked.package.qualified import OTHER
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_parts import are_without_bins
-from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.rules.rules import conjunctions
 from synthdp.schema.schema import Schema
 from synthdp.schema.value_rules import parted_by_rules
@@ -41,25 +40,14 @@ def parted_table(table: LinkedTable, fields: Sequence[Any], conditions: Conditio
     own = _of_table(table.name, conditions)
     if declared is None or schema is None or not own:
         return table
-    closed = declared.closed_columns
-    names = are_without_bins(fields, closed)
-    parted = {each.name: each for each in parted_by_rules(closed, own, names)}
-    columns = tuple(parted.get(each.name, each) for each in declared.columns)
-    opened = {each.name for each in declared.open_columns if each.open_parts == {"bins"}}
-    outline = parted_by_rules(schema.table_columns, own, names | opened)
+    names = are_without_bins(fields, declared.closed_columns)
+    names |= {each.name for each in declared.open_columns if each.open_parts == {"bins"}}
+    outline = parted_by_rules(schema.table_columns, own, names)
     return replace(
         table,
-        declared=declared if columns == declared.columns else replace(declared, columns=columns),
+        declared=declared.parted(names, own),
         schema=schema if outline == schema.table_columns else _with_columns(schema, outline),
     )
-
-
-def parted_columns(joint: OpenSchema, learnt: Iterable[str], conditions: Conditions) -> OpenSchema:
-    """The columns of all tables, with those that were learnt parted as `parted_table` does."""
-    closed = joint.closed_columns
-    parted = {each.name: each for each in parted_by_rules(closed, conditions, {*learnt})}
-    columns = tuple(parted.get(each.name, each) for each in joint.columns)
-    return joint if columns == joint.columns else replace(joint, columns=columns)
 
 
 def _of_table(name: str, conditions: Conditions) -> list[dict[str, Any]]:

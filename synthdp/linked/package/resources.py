@@ -21,6 +21,7 @@ from synthdp.linked.package.linked_table import (
 from synthdp.linked.package.links import Links, names_of, synthdp_part
 from synthdp.schema.columns.reading import is_missing, plain_text
 from synthdp.schema.dialect import dialect_of
+from synthdp.schema.open_parts import are_without_bins
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.rules.rules import levels_where
 from synthdp.schema.schema import Schema
@@ -173,6 +174,9 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     drawn_keys = _drawn_keys(schema, key, parent_key, own, name)
     fields = _own_fields(schema, {*key, *parent_key}, drawn_keys)
     declared, ignored = _declared_of(resource, schema, fields, name)
+    if declared is not None:
+        without_bins = are_without_bins(schema["fields"], declared.closed_columns)
+        declared = declared.parted(without_bins, _conditions_of(own["limits"].value))
     # Open columns stand in it by an example, so that all else can be checked before a budget is
     # spent.
     columns_ = None if declared is None else outline_of(declared)
@@ -258,6 +262,12 @@ def fields_with_open_bins(
 
 def _opened(field: Mapping[str, Any], parts: Collection[str]) -> dict[str, Any]:
     return {**field, "synthdp": {**(field.get("synthdp") or {}), "derive": sorted(parts)}}
+
+
+def _conditions_of(limits: Any) -> list[dict[str, Any]]:
+    """The conditions in limits on the rows of a parent, as far as these are well-formed."""
+    listed = limits if isinstance(limits, list) else []
+    return [{"forbid": each.get("where")} for each in listed if isinstance(each, Mapping)]
 
 
 def _own_fields(

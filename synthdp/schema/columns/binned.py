@@ -359,7 +359,7 @@ class BinnedColumn(Column):
             refuse(
                 self.name,
                 f"a rule cuts a bin in two between {low!r} and {high!r}; the nearest edges of bins are {left} and "
-                f"{right}: let the rule end there, or add an edge",
+                f"{right}: let the rule end there, add an edge, or declare no bins",
             )
         return inside
 
