@@ -2,12 +2,13 @@
 to replicates. All is post-processing, and costs nothing.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from synthdp.core.domain import Domain
-from synthdp.core.errors import ParameterError
+from synthdp.core.errors import CautionWarning, ParameterError
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
@@ -34,13 +35,20 @@ def further_fit(
     """A model of what was measured, whose rows get what is to be predicted last, if they can.
 
     By default by the engine that the certificate states, or by the one called ``"auto"`` where that
-    cannot be made again; raises as engines do.
+    cannot be made again, which a `CautionWarning` says; raises as engines do.
     """
     if engine is None:
+        stated = certificate.get("engine", {})
         try:
-            engine = stated_engine(certificate.get("engine", {}))
+            engine = stated_engine(stated)
         except ParameterError:
             engine = engine_named("auto")
+            warnings.warn(
+                f"the certificate names engine {stated.get('name')!r}, which cannot be made from it; rows are of a "
+                "model by 'auto': refit() takes another",
+                CautionWarning,
+                stacklevel=3,
+            )
     model = fit_model(meeting(engine, known), schema, measurements, report=report)
     return with_target(model, stated_target(certificate, schema.domain), measurements)
 

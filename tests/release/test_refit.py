@@ -3,6 +3,7 @@ releases as well.
 """
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -168,3 +169,16 @@ def test_wrong_usage_is_one_line(arguments, code, fragment, saved, tmp_path):
     assert (tmp_path / saved).read_bytes() == before
     assert (tmp_path / "there").read_text() == "mine"
     assert invoke("refit", saved, "--engine", "direct", "-o", "there", "--force").code == 0
+
+
+def test_who_has_no_model_is_told_that_another_engine_makes_it(release):
+    """As of a run that failed with an engine of somebody's own, when rows are first asked for."""
+    own = {"name": "mine", "parameters": {}}
+    pieces = {"schema": release.schema, "measurements": release.measurements, "model": None}
+    stated = synthdp.Synthesis(**pieces, certificate=release.certificate | {"engine": own})
+    with pytest.warns(synthdp.CautionWarning, match="engine 'mine', which cannot be made from it"):
+        stated.sample(10, seed=0)
+    ours = synthdp.Synthesis(**pieces, certificate=release.certificate)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", synthdp.CautionWarning)
+        ours.sample(10, seed=0)
