@@ -309,6 +309,8 @@ def test_bins_begin_and_end_where_a_rule_of_the_package_does(bins):
         {"forbid": {"homes.rent": {"maximum": 1110}, "visits.cost": {"minimum": 7.77}}},
         {"forbid": {"visits.day": {"maximum": "2023-03-09"}, "visits.age": {"minimum": 19}}},
         {"forbid": {"other visits.day": {"maximum": "2023-03-06"}, "visits.age": {"maximum": 0}}},
+        # Where no record is, bins are wide: nothing but the rule has one begin there.
+        {"forbid": {"other visits.day": {"maximum": "2021-06-15"}, "visits.age": {"maximum": 3}}},
     ]
     declared = description(rules)
     if bins is not None:
@@ -343,3 +345,28 @@ def test_bins_of_equal_width_begin_and_end_where_limits_do():
     declared["resources"][1]["schema"]["fields"][2]["synthdp"] = {"bins": 32}
     with pytest.raises(SchemaError, match="a rule cuts a bin in two"):
         synthdp.synthesize(TABLES, declared, **RUN)
+
+
+@pytest.mark.parametrize("place", ["", "other "])
+def test_a_rule_of_the_package_on_what_is_not_known_is_refused_before_the_run(place):
+    declared = description([{"forbid": {f"{place}visits.cost": [5.0], "visits.age": [3]}}])
+    cost = declared["resources"][1]["schema"]["fields"][2]
+    cost |= {"constraints": REQUIRED, "synthdp": {"derive": True}}
+    with pytest.raises(SchemaError, match=r"a rule names 'visits\.cost', whose domain is derived"):
+        Package.from_dict(declared)
+
+
+def test_relative_columns_beside_those_that_rules_name_stay_relative():
+    declared = description([{"forbid": {"visits.hours": {"maximum": 199}, "homes.rent": [777]}}])
+    left = {"relative_to": "day", "minimum": 0, "maximum": 400}
+    declared["resources"][1]["schema"]["fields"][4:] = [
+        {"name": "left", "type": "date", "constraints": REQUIRED, "synthdp": left},
+        bounded("hours", "integer", 0, 1000),
+    ]
+    package = Package.from_dict(declared)
+    assert package["visits"].schema.relatives.names == ("left",)
+    days = pd.to_datetime(TABLES["visits"]["day"]) + pd.Timedelta(days=3)
+    visits = TABLES["visits"].assign(left=days.dt.strftime("%Y-%m-%d"))
+    found = synthdp.synthesize(TABLES | {"visits": visits}, declared, **RUN)
+    drawn = found.sample(seed=0)["visits"]
+    assert (drawn["left"] - drawn["day"]).dt.days.median() == 3
