@@ -94,6 +94,13 @@ def test_mechanisms_benchmark_tells_what_the_whole_command_costs(printed):
         assert megabytes > 30
 
 
+def test_conditions_benchmark_tells_what_a_rule_costs(printed):
+    heading, *rows = printed("conditions.py", "--epsilons", "3", "--seeds", "1").splitlines()
+    assert heading.split() == ["epsilon", "way", "columns", "pairs", "triples", "zeros"]
+    assert len(rows) == 3
+    assert all(0 <= float(number) < 1 for row in rows for number in row.split()[-4:])
+
+
 @pytest.mark.slow
 def test_wide_benchmark_tells_what_mechanisms_find_and_err_by():
     options = (
