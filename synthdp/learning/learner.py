@@ -129,7 +129,8 @@ class LearntColumn:
     def _lost_bins(self, schema: Schema | None) -> str:
         """That rules had bins which were learnt between declared bounds give way; empty if none."""
         axis = self.column.axis
-        if self.is_read or schema is None or axis is None:
+        has_edges = "edges" in self.column.field().get("synthdp", {})
+        if self.is_read or schema is None or axis is None or not has_edges:
             return ""
         kept = schema[self.column.name].axis
         # A few edges may go where decimals that checks need leave a bin no value.

@@ -117,7 +117,8 @@ def closed_columns(
     limits = {name: limits for name, limits in _limits(columns).items() if name in learnt}
     whole = [learnt.get(column.name, column) for column in example]
     with suppress(SchemaError):
-        fits = _parted(columns, reconciled(whole, rules, limits), rules)
+        parted = _parted(columns, whole, rules)  # or rules would cut what is to be reconciled
+        fits = _parted(columns, reconciled(parted, rules, limits), rules)
         fitted = {column.name: column for column in fits}
         if _leave_a_row(rules, fits):
             yield [fitted[column.name] if column.name in learnt else column for column in columns]

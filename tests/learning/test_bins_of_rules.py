@@ -353,6 +353,22 @@ def test_decimals_that_leave_no_row_to_rules_together_give_way_too():
     assert not any(said in each for each in found.certificate.get("cautions", []))
 
 
+def test_bins_are_kept_where_checks_stand_beside_other_rules():
+    """Bounds of what checks name may have to be widened: a rule is not to be in the way of that."""
+    rules = [*INCOMES["synthdp"]["constraints"], {"check": "income <= 20000 * age + 20000"}]
+    for named in (rules, rules[:1], rules[1:]):
+        opened = OpenSchema.from_dict(schema_of(INCOMES["fields"], *named))
+        columns = {column.name: column for column in opened.open_columns}
+        learnt = {
+            "age": columns["age"].resolved(edges=[0, 33, 110]),
+            "income": columns["income"].resolved(edges=[0, 7, 12_001, 1_000_000]),
+        }
+        schema = opened.resolved(learnt)
+        for name, column in learnt.items():
+            assert {*column.edges} <= {*schema[name].edges}
+            assert len(schema[name].edges) <= len(column.edges) + 2
+
+
 def test_totals_that_contradict_rules_on_learnt_columns_are_refused(tmp_path):
     known = pd.DataFrame({"status": ["a", "b"], "count": [4000, 4000]})
     rules = [
