@@ -24,11 +24,10 @@ from synthdp.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
-from synthdp.schema.open_parts import are_without_bins
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.rules import check_cells, determined_names, is_check, names_of
 from synthdp.schema.schema import Schema, written_columns
-from synthdp.schema.value_rules import parted_by_rules, parting_points
+from synthdp.schema.value_rules import parted_by_rules, parted_without_bins, parting_points
 from synthdp.schema.weights import with_mark, without_weight
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
@@ -140,11 +139,9 @@ class OpenSchema(DeclaredColumns):
         declared = JsonValue(mapping, "schema")["synthdp"]["constraints"]
         rules = declared.default(()).sequence("a list of rules")
         hierarchy = hierarchy_in(own, [column.name for column in columns])
-        closed = closed_ones(columns)
-        without_bins = are_without_bins(plain["fields"], closed)
-        parted = {each.name: each for each in parted_by_rules(closed, constraints, without_bins)}
+        parted = parted_without_bins(closed_ones(columns), plain["fields"], constraints)
         return cls(
-            tuple(parted.get(column.name, column) for column in columns),
+            _with_others(columns, parted),
             missing_values,
             rules,
             ignored,
@@ -268,9 +265,7 @@ class OpenSchema(DeclaredColumns):
             others = [*self.closed_columns, *(each.template for each in self.open_columns)]
             learnt = self.relatives.reconciled(learnt, {each.name: each for each in others})
         if not self.rules:
-            return replace(
-                self, columns=tuple(learnt.get(each.name, each) for each in self.columns)
-            )
+            return replace(self, columns=_with_others(self.columns, learnt.values()))
         problem: SchemaError | None = None
         for columns in _of_rules("closed_columns")(self.columns, learnt, self.rules, self._example):
             try:
@@ -284,9 +279,8 @@ class OpenSchema(DeclaredColumns):
         """This schema, of whose columns some, as far as they are closed, have bins that also begin
         and end where conditions of rules do, which need not be its own.
         """
-        closed = self.closed_columns
-        parted = {each.name: each for each in parted_by_rules(closed, rules, {*names})}
-        columns = tuple(parted.get(each.name, each) for each in self.columns)
+        parted = parted_by_rules(self.closed_columns, rules, {*names})
+        columns = _with_others(self.columns, parted)
         return self if columns == self.columns else replace(self, columns=columns)
 
     def without(self, name: str) -> Self:
@@ -400,6 +394,14 @@ class OpenSchema(DeclaredColumns):
                 else:
                     again = "has a kind or a field as well"
                 refuse(name, f"it is to be ignored, but {again}; remove one of the two")
+
+
+def _with_others(
+    columns: Iterable[Column | OpenColumn], others: Iterable[Column]
+) -> tuple[Column | OpenColumn, ...]:
+    """The columns with others in place of those of their names."""
+    by_name = {column.name: column for column in others}
+    return tuple(by_name.get(column.name, column) for column in columns)
 
 
 def _of_rules(name: str) -> Any:

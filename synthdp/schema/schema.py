@@ -27,13 +27,12 @@ from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
 from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_in, hierarchy_property
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
-from synthdp.schema.open_parts import are_without_bins
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.conditions import CONDITIONS, is_condition, narrowed
 from synthdp.schema.rules.rules import Rule
 from synthdp.schema.value_rules import (
     parse_rules,
-    parted_by_rules,
+    parted_without_bins,
     system_of,
     with_exact_decimals,
 )
@@ -131,7 +130,7 @@ class Schema(DeclaredColumns):
         own = mapping.get("synthdp") if "fields" in mapping else {}
         rules = JsonValue(own, "schema", "synthdp")["constraints"].default(()).value
         exact = with_exact_decimals(columns, rules)
-        exact = parted_by_rules(exact, rules, are_without_bins(plain.get("fields"), columns))
+        exact = parted_without_bins(exact, plain.get("fields"), rules)
         rules = parse_rules(rules, exact)
         hierarchy = hierarchy_in(own, [column.name for column in exact])
         return cls(exact, missing_values, rules, dialect, generated, relatives, hierarchy, weight)

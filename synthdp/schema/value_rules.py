@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from synthdp.schema.columns.column import Column
+from synthdp.schema.open_parts import are_without_bins
 from synthdp.schema.rules.rules import Rule, is_check, parsed_rules
 from synthdp.schema.types import value_rules
 
@@ -44,6 +45,13 @@ def parted_by_rules(
         return tuple(columns)
     parted: tuple[Column, ...] = value_rules("bins")(columns, rules, names)
     return parted
+
+
+def parted_without_bins(
+    columns: Sequence[Column], fields: object, rules: object
+) -> tuple[Column, ...]:
+    """The same of those columns whose bins their fields do not declare."""
+    return parted_by_rules(columns, rules, are_without_bins(fields, columns) if rules else ())
 
 
 def parting_points(

@@ -247,19 +247,20 @@ def test_edges_that_were_found_between_values_stay_where_they_are():
     assert closed.decimals == 0
 
 
-def test_totals_get_their_decimals_before_rules_part_their_bins():
+def taxed(**own):
+    """A total of two numbers with more decimals than it has, and a rule on it."""
     fields = [
         field("net", "number", 0, 500, decimals=3),
         field("tax", "number", 0, 500, decimals=3),
-        field("gross", "number", 0, 1000),
+        field("gross", "number", 0, 1000, **own),
         {"name": "status", "type": "string", "constraints": LEVELS},
     ]
-    fields[2]["synthdp"] = {"decimals": 1}
-    rules = [
-        {"check": "gross == net + tax"},
-        {"forbid": {"gross": {"maximum": 50}, "status": ["b"]}},
-    ]
-    schema = Schema.from_dict(schema_of(fields, *rules))
+    rule = {"forbid": {"gross": {"maximum": 50}, "status": ["b"]}}
+    return schema_of(fields, {"check": "gross == net + tax"}, rule)
+
+
+def test_totals_get_their_decimals_before_rules_part_their_bins():
+    schema = Schema.from_dict(taxed(decimals=1))
     (constraint,) = (each for each in schema.constraints if "status" in each.clique)
     codes = schema["gross"].encode(pd.Series([50.0, 50.001]))
     assert (~constraint.allowed[:, 1])[codes].tolist() == [True, False]
@@ -280,17 +281,7 @@ def test_levels_that_others_follow_from_are_known_before_the_run():
 
 def test_decimals_that_checks_ask_for_do_not_undo_where_bins_begin():
     """A total gets the decimals of its parts after its bins were learnt."""
-    fields = [
-        field("net", "number", 0, 500, decimals=3),
-        field("tax", "number", 0, 500, decimals=3),
-        field("gross", "number", 0, 1000),
-        {"name": "status", "type": "string", "constraints": LEVELS},
-    ]
-    rules = [
-        {"check": "gross == net + tax"},
-        {"forbid": {"gross": {"maximum": 50}, "status": ["b"]}},
-    ]
-    opened = OpenSchema.from_dict(schema_of(fields, *rules))
+    opened = OpenSchema.from_dict(taxed())
     columns = {column.name: column for column in opened.open_columns}
     learnt = {
         "net": columns["net"].resolved(edges=[0, 10, 500]),

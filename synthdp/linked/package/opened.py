@@ -44,14 +44,13 @@ def joint_schema(tables: Sequence[LinkedTable], rules: Rules) -> OpenSchema:
     }
     of_package = [dict(rule) for rule in rules]
     for rule in of_package:
-        open_ones = sorted(_columns_in(rule, known) & opened.keys())
-        if is_check(rule) and not _needs_levels(rule, known):
-            open_ones = []
-        elif not _needs_levels(rule, known):
-            open_ones = [name for name in open_ones if opened[name] != {"bins"}]
-        if open_ones:
+        refused = _columns_in(rule, known) & opened.keys()
+        if not _needs_levels(rule, known):
+            speaks_of = set() if is_check(rule) else refused
+            refused = {name for name in speaks_of if opened[name] != {"bins"}}
+        if refused:
             refuse_package(
-                f"a rule names {open_ones[0]!r}, whose domain is derived; declare the column, without "
+                f"a rule names {min(refused)!r}, whose domain is derived; declare the column, without "
                 "synthdp.derive, or remove the rule"
             )
     kept = _tied([*of_tables, *of_package], opened, known)

@@ -175,8 +175,9 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     fields = _own_fields(schema, {*key, *parent_key}, drawn_keys)
     declared, ignored = _declared_of(resource, schema, fields, name)
     if declared is not None:
-        without_bins = are_without_bins(schema["fields"], declared.closed_columns)
-        declared = declared.parted(without_bins, _conditions_of(own["limits"].value))
+        limited = _conditions_in_limits(own["limits"].value)
+        names = are_without_bins(schema["fields"], declared.closed_columns) if limited else ()
+        declared = declared.parted(names, limited)
     # Open columns stand in it by an example, so that all else can be checked before a budget is
     # spent.
     columns_ = None if declared is None else outline_of(declared)
@@ -264,7 +265,7 @@ def _opened(field: Mapping[str, Any], parts: Collection[str]) -> dict[str, Any]:
     return {**field, "synthdp": {**(field.get("synthdp") or {}), "derive": sorted(parts)}}
 
 
-def _conditions_of(limits: Any) -> list[dict[str, Any]]:
+def _conditions_in_limits(limits: Any) -> list[dict[str, Any]]:
     """The conditions in limits on the rows of a parent, as far as these are well-formed."""
     listed = limits if isinstance(limits, list) else []
     return [{"forbid": each.get("where")} for each in listed if isinstance(each, Mapping)]
