@@ -117,32 +117,12 @@ class LearntColumn:
             How many had a value that was not read, and was filled in, and how many lay beyond the
             bounds; None if that was not measured.
         """
-        if lost := self._lost_bins(schema):
-            return lost
         if self.once_counted is not None and unread is not None and unread.beyond is not None:
             return self.once_counted
         if self.once_measured is None or schema is None or not measurements:
             return self.caution
         is_same = schema[self.column.name] == self.column
         return self.once_measured(measurements, unread) if is_same else self.caution
-
-    def _lost_bins(self, schema: Schema | None) -> str:
-        """That rules had bins which were learnt between declared bounds give way; empty if none."""
-        axis = self.column.axis
-        has_edges = "edges" in self.column.field().get("synthdp", {})
-        if self.is_read or schema is None or axis is None or not has_edges:
-            return ""
-        kept = schema[self.column.name].axis
-        # A few edges may go where decimals that checks need leave a bin no value.
-        if (
-            kept is None
-            or 2 * np.isin(axis.inner_edges, kept.inner_edges).sum() >= axis.n_levels - 1
-        ):
-            return ""
-        return (
-            f"column {self.column.name!r}: what was learnt of its bins leaves no row that keeps to the rules, so "
-            "that it has bins of equal width; declare synthdp.edges, and decimals as the rules need them"
-        )
 
 
 def learn_columns(

@@ -1,12 +1,14 @@
 """The certificate of linked tables: one guarantee, and what was asked of each view."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from math import hypot
 from typing import Any
 
 from synthdp.core.measurement import CLEAR_TOTAL, clear_total, total_and_noise
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
+from synthdp.learning.learner import LearntColumn
+from synthdp.learning.lost_bins import lost_bins
 from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView
@@ -30,7 +32,8 @@ def linked_certificate(
     randomness: Randomness,
     public: Mapping[str, object],
     run: Mapping[str, Any],
-    findings: Sequence[str] = (),
+    declared: Package,
+    learnt: Mapping[str, LearntColumn],
 ) -> dict[str, Any]:
     """What the release of a package says of its guarantee, as plain JSON values.
 
@@ -46,8 +49,8 @@ def linked_certificate(
         Its mechanism, and further public facts.
     run
         Which run it is, and when its answers were given, as `privacy_certificate` takes it.
-    findings
-        What learning open columns found out.
+    declared, learnt
+        The package as it was before columns were learnt, and what was learnt of each.
     """
     root = package.root.name
     # By their text: what is wrong with several tables is said once, with their names.
@@ -84,10 +87,22 @@ def linked_certificate(
         randomness=randomness,
         release={**public, **asked},
         run=run,
-        findings=[*findings, *caution_lines],
+        findings=[*_of_learning(declared, learnt, package), *caution_lines],
         n_rows=n_roots,
     )
     return whole | {"unit_of_privacy": _unit_in_words(package)}
+
+
+def _of_learning(
+    declared: Package, learnt: Mapping[str, LearntColumn], closed: Package
+) -> list[str]:
+    """What users should know of columns that were learnt."""
+    if not learnt:
+        return []
+    columns = {name: each.column for name, each in learnt.items()}
+    joint = closed.joint_schema.closed_columns
+    lost = lost_bins(declared.joint_schema.open_columns, columns, joint)
+    return [*(each.caution for each in learnt.values() if each.caution), *lost]
 
 
 def domain_facts(declared: Package, share: float, learnt: Collection[str]) -> dict[str, object]:

@@ -83,7 +83,8 @@ def linked_release_of(kept: KeptAnswers, identity: RunIdentity) -> LinkedSynthes
                 randomness=SystemRandomness(),
                 public=public,
                 run=identity.to_dict(),
-                findings=[each.caution for each in columns.values() if each.caution],
+                declared=declared,
+                learnt=columns,
             )
     except (ArithmeticError, AttributeError, KeyError, SynthdpError, TypeError, ValueError):
         kept.refuse(NO_RUN)
@@ -120,7 +121,7 @@ def _part(
         ledger=own,
         randomness=SystemRandomness(),
         engine=engine_named("auto"),
-        learnt=(),
+        learnt={},
         run=identity.to_dict(),
         schema=view.schema,
         measurements=measured,

@@ -554,7 +554,8 @@ class LinkedRelease:
             engine=self._settings.engine,
             randomness=self._bits,
             public=self._public | self._domain,
-            findings=[each.caution for each in self._learnt.values() if each.caution],
+            declared=self._declared,
+            learnt=self._learnt,
             run=self._kept.identity.to_dict(),
         )
 

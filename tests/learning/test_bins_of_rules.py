@@ -321,7 +321,7 @@ BETWEEN = [
 """Rules that each leave a row of whole numbers, and together none."""
 
 
-def test_decimals_that_leave_no_row_to_rules_together_give_way_too():
+def test_decimals_that_leave_no_row_to_rules_together_give_way_too(tmp_path):
     fields = [
         field("rate", "number", 0, 500),
         {"name": "status", "type": "string", "constraints": LEVELS},
@@ -332,8 +332,12 @@ def test_decimals_that_leave_no_row_to_rules_together_give_way_too():
     )
     said = "column 'rate': what was learnt of its bins leaves no row that keeps to the rules"
     with pytest.warns(synthdp.CautionWarning, match=said):
-        found = synthdp.synthesize(table, schema_of(fields, *BETWEEN), **BUDGET)
+        found = synthdp.synthesize(
+            table, schema_of(fields, *BETWEEN), **BUDGET, journal=tmp_path / "journal"
+        )
     assert any(said in each for each in found.certificate["cautions"])
+    rescued = synthdp.from_journal(tmp_path / "journal", unchecked=True)
+    assert any(said in each for each in rescued.certificate["cautions"])
     drawn = found.sample(200, seed=0)
     assert drawn["rate"].between(17.2, 17.8).all()
     assert (drawn["status"] == "a").all()

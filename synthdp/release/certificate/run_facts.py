@@ -23,6 +23,7 @@ from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
 TAILS = "synthdp.learning.tails_beyond"
+LOST_BINS = "synthdp.learning.lost_bins:lost_bins"
 """Loaded by runs that learnt a column."""
 
 
@@ -89,7 +90,7 @@ class RunFacts:
         ledger: PrivacyLedger,
         randomness: Randomness,
         engine: Engine,
-        learnt: Collection[str],
+        learnt: Mapping[str, Column],
         run: Mapping[str, Any],
         findings: Sequence[str] = (),
         schema: Schema | None = None,
@@ -105,7 +106,7 @@ class RunFacts:
         ledger, randomness, engine
             Those of the run.
         learnt
-            Names of the columns that were learnt.
+            The columns that were learnt, by their names.
         run
             Which run it is, and when its answers were given, as `privacy_certificate` takes it.
         findings
@@ -126,6 +127,9 @@ class RunFacts:
             unread_lines = []
         else:
             unread_lines = unread_cautions(schema, measurements, unread, open_, without_bounds)
+        lost_lines: Sequence[str] = ()
+        if learnt and schema is not None:
+            lost_lines = import_named(LOST_BINS)(opened, learnt, schema.columns)
         return privacy_certificate(
             ledger=ledger,
             randomness=randomness,
@@ -134,6 +138,7 @@ class RunFacts:
             run=run,
             findings=[
                 *findings,
+                *lost_lines,
                 *count_cautions(measurements),
                 *unread_lines,
                 *fit_cautions(model),
