@@ -145,6 +145,21 @@ def test_rules_that_leave_some_row_nothing_are_told_with_the_table_before_anythi
         )
 
 
+def test_one_level_of_many_after_which_rules_leave_nothing_is_met_before_anything_is_paid(
+    monkeypatch,
+):
+    monkeypatch.setattr(LinkedRelease, "kept", None)
+    found = content([{"forbid": {"other people.step": [77], "people.sex": ["F", "M"]}}])
+    levels = {"enum": list(range(100)), "required": True}
+    found["resources"][1]["schema"]["fields"].append(
+        {"name": "step", "type": "integer", "constraints": levels}
+    )
+    tables = random_tables(300, 0)
+    tables["people"]["step"] = 1
+    with pytest.raises(ParameterError, match=r"table 'people': .*given: a record contradicts"):
+        synthdp.synthesize(tables, found, **BUDGET)
+
+
 def test_a_seed_repeats_tables_and_texts_are_the_same_values(released):
     one, again, texts = (
         released.sample(50, seed=3),

@@ -27,8 +27,8 @@ from synthdp.core.errors import SchemaError
 from synthdp.core.measurement import FloatArray
 from synthdp.linked.package.linked_table import LinkedTable, refuse_package
 from synthdp.linked.package.package import Package
-from synthdp.linked.package.qualified import OTHER, tables_in
-from synthdp.linked.package.view_rules import rules_of
+from synthdp.linked.package.qualified import OTHER
+from synthdp.linked.package.view_rules import check_rules, rules_of
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.schema import Schema
 
@@ -312,7 +312,7 @@ def views_of(package: Package) -> dict[str, LinkedView]:
     Raises
     ------
     SchemaError
-        If a rule names no column, or columns of tables of which none hangs on the others.
+        If a rule names no column, or columns that no row has together, or does not fit them.
     """
     both = [
         (LinkedView(package, table), LinkedView(package, table, is_later=True))
@@ -324,19 +324,7 @@ def views_of(package: Package) -> dict[str, LinkedView]:
         for view in pair
         if not view.is_later or view.table.max_children > 1
     }
-    for rule in package.rules:
-        named = tables_in(rule)
-        if unknown := sorted(named - views.keys()):
-            refuse_package(
-                f"a rule names columns of {unknown[0]!r}, which is no protected table; write table.column"
-            )
-        if not any(
-            named == named & {t.name for t in (*package.ancestors(name), views[name].table)}
-            for name in named
-        ):
-            refuse_package(
-                f"a rule is on {', '.join(sorted(named))}, of which none hangs on all others; split it"
-            )
+    check_rules(package)
     # A view whose rules do not fit is refused now, before anything is paid for.
     _ = [view.schema for view in views.values()]
     return views

@@ -2,17 +2,56 @@
 say.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from synthdp.linked.package.limits import limits_of
-from synthdp.linked.package.linked_table import LinkedTable
+from synthdp.linked.package.linked_table import LinkedTable, refuse_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.qualified import OTHER, qualified_rule, tables_in
 from synthdp.schema.columns.column import Column
 from synthdp.schema.rules.rules import names_in
+
+
+def check_rules(package: Package) -> None:
+    """Raise `SchemaError` if a rule of the package names columns that no row has together."""
+    tables = {table.name: table for table in package.tables}
+    for rule in package.rules:
+        named = tables_in(rule)
+        if unknown := sorted(named - tables.keys()):
+            refuse_package(
+                f"a rule names columns of {unknown[0]!r}, which is no protected table; write table.column"
+            )
+        lowest = [
+            name for name in named if named <= {name, *(t.name for t in package.ancestors(name))}
+        ]
+        if not lowest:
+            refuse_package(
+                f"a rule is on {', '.join(sorted(named))}, of which none hangs on all others; split it"
+            )
+        _check_beside(names_in(rule), tables[lowest[0]])
+
+
+def _check_beside(names: Collection[str], table: LinkedTable) -> None:
+    """Refuse a rule on rows beside which none of its table's rows can keep to: rows beside are drawn
+    before, and roots have none.
+    """
+    beside = sorted(name for name in names if name.startswith(OTHER))
+    if not beside:
+        return
+    of_others = [name for name in beside if name.removeprefix(OTHER).split(".")[0] != table.name]
+    if of_others or table.parent is None:
+        refuse_package(
+            f"a rule names {(of_others or beside)[0]!r}, but only rows of one parent stand beside each other; name "
+            f"columns of {table.name!r} and of tables above it without {OTHER.strip()!r}"
+        )
+    if not any(name.startswith(f"{table.name}.") for name in names):
+        refuse_package(
+            f"a rule names {beside[0]!r} and no column of the row itself, which is drawn after that; "
+            f"name a column of {table.name!r} beside it"
+        )
 
 
 def rules_of(

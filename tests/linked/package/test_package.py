@@ -161,6 +161,19 @@ def test_packages_that_contradict_themselves_are_refused_in_one_line(said):
             {"forbid": {"pets.kind": ["cat"], "people.sex": ["F"]}},
             "of which none hangs on all others",
         ),
+        (
+            {"forbid": {"other people.sex": ["F"], "homes.place": ["town"]}},
+            "'other people.sex' and no column of the row itself.*column of 'people'",
+        ),
+        ({"check": "`other people.age` <= 90"}, "no column of the row itself"),
+        (
+            {"forbid": {"other homes.place": ["town"], "homes.place": ["land"]}},
+            "'other homes.place', but only rows of one parent stand beside each other",
+        ),
+        (
+            {"forbid": {"other people.sex": ["F"], "visits.why": ["ill"]}},
+            "'other people.sex', but only rows of one parent stand beside each other",
+        ),
         ({"forbid": {"kind": ["cat"]}}, "name columns as table.column"),
         ({"forbid": {"pets.kind": ["cow"], "homes.place": ["town"]}}, "cow"),
         ({}, "names no column"),
