@@ -48,7 +48,7 @@ def bounded(
         Texts that mean "no id"; an empty text always does. Whole numbers are compared as they are
         written, dates and moments with none.
     key
-        For tests.
+        Of the hash; by default random, as it has to be.
 
     Raises
     ------

@@ -121,14 +121,17 @@ def test_numbers_that_no_id_can_be_are_not_looked_for(engine, dtype):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_all_rows_that_are_kept_of_a_person_are_counted_and_paid_for(engine):
-    """Here a person is not one record: noise is that of as many as it may have."""
+def test_what_is_open_is_learnt_from_one_row_of_each_person(engine):
+    """So noise is that of one record, however many rows a person may have."""
     most = 3
     schema = OpenSchema.from_kinds({"age": "integer", "word": "ignore"})
-    frame = EngineFrame.from_native(ENGINES[engine](PEOPLE.filter(pl.col("who") == "dee")))
-    source = EngineTable.from_frame(frame, schema, unit="who", max_rows=most).source
+    frame = EngineFrame.from_native(ENGINES[engine](PEOPLE))
+    table = EngineTable.from_frame(frame, schema, unit="who", max_rows=most)
+    source = table.prepared().source
     none = np.empty(0, dtype=np.int64)
-    assert source.histogram(Grid(column="age"), none).sum() == most
+    assert source.histogram(Grid(column="age"), none).sum() == len(
+        ["ann", "bob", "cy", "dee", "n/a"]
+    )
     ledger = PrivacyLedger(
         epsilon=1.0,
         delta=1e-6,
@@ -143,6 +146,34 @@ def test_all_rows_that_are_kept_of_a_person_are_counted_and_paid_for(engine):
     values.frequent(Grid(column="age"), rho=rho, delta=1e-8)
     values.split_tree(Grid(column="age"), 0, 64, rho=rho)
     histogram, partition, tree = ledger.events
-    assert histogram.sensitivity_squared == partition.sensitivity_squared == most**2
-    assert tree.sensitivity == most
-    assert {event.record for event in ledger.events} == {"row"}
+    assert histogram.sensitivity_squared == partition.sensitivity_squared == 1
+    assert tree.sensitivity == 1
+    assert {event.record for event in ledger.events} == {"unit"}
+
+
+def learnt_and_counted(engine, people, monkeypatch, max_rows):
+    """How many rows have each age: of those that are learnt from, and of those that are counted."""
+    monkeypatch.setattr("secrets.randbits", lambda _: 5)
+    bounds = {"minimum": 0, "maximum": 59}
+    own = {"derive": ["bins"]}
+    field = {"name": "age", "type": "integer", "constraints": bounds, "synthdp": own}
+    schema = OpenSchema.from_dict({"fields": [field]})
+    (column,) = schema.open_columns
+    frame = EngineFrame.from_native(ENGINES[engine](people.drop("word")))
+    table = EngineTable.from_frame(frame, schema, unit="who", max_rows=max_rows)
+    learnt = table.source.histogram(Grid(column="age"), np.arange(60))[2:]
+    closed = schema.resolved({"age": column.resolved(edges=list(range(60)))})
+    (counted,) = table.counted(closed).counts_of([("age",)])
+    return learnt[:59], counted[:59]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_person_more_is_one_record_more_to_learn_from(engine, monkeypatch):
+    learnt, counted = learnt_and_counted(engine, PEOPLE, monkeypatch, 3)
+    assert (learnt <= counted).all()  # what is learnt from is counted, too
+    assert learnt.sum() < counted.sum()
+    for person in ("ann", "dee"):
+        others = PEOPLE.filter(~pl.col("who").str.strip_chars().eq_missing(person))
+        without, fewer = learnt_and_counted(engine, others, monkeypatch, 3)
+        assert sorted((learnt - without).tolist())[-2:] == [0, 1]
+        assert (counted - fewer).sum() == 3

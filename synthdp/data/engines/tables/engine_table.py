@@ -1,5 +1,6 @@
 """The sensitive table in an engine: held there until its domain is known, then counted there."""
 
+import secrets
 from typing import Self, final
 
 from synthdp.core.errors import ParameterError, SchemaError
@@ -24,14 +25,32 @@ class EngineTable(Sensitive):
     """Rows that stay in an engine, as a release takes them; what `HeldTable` is of rows in memory.
 
     It shows nothing of the rows: no length, no iteration, no text; it is not pickled or copied.
+
+    Parameters
+    ----------
+    frame
+        The rows that are counted.
+    schema
+        What is declared of them.
+    unit, max_rows
+        The column by which persons are told apart, None if they are not, and most rows of each.
+    learnt_from
+        One row of each person, by which open columns are learnt; by default all rows.
     """
 
-    __slots__ = ("_frame", "_max_rows", "_schema", "_unit", "_values")
+    __slots__ = ("_frame", "_learnt_from", "_max_rows", "_schema", "_unit", "_values")
 
     def __init__(
-        self, frame: EngineFrame, schema: OpenSchema, *, unit: str | None, max_rows: int
+        self,
+        frame: EngineFrame,
+        schema: OpenSchema,
+        *,
+        unit: str | None,
+        max_rows: int,
+        learnt_from: EngineFrame | None = None,
     ) -> None:
         self._frame = frame
+        self._learnt_from = learnt_from or frame
         self._schema = schema
         self._unit = unit
         self._max_rows = max_rows
@@ -72,11 +91,15 @@ class EngineTable(Sensitive):
                 raise SchemaError(f"column {learnt.name!r}: {problem}; {way_out}")
         for column in with_parts(column.template for column in schema.columns):
             lookup_of(column, frame.columns[column.source])  # refuses what is not read
-        if unit is not None:
-            frame = bounded(
-                frame, unit, schema.names, max_rows=max_rows, missing_values=schema.missing_values
-            )
-        return cls(frame, schema, unit=unit, max_rows=max_rows if unit is not None else 1)
+        if unit is None:
+            return cls(frame, schema, unit=None, max_rows=1)
+        missing = schema.missing_values
+        key = secrets.randbits(31)  # the same, so that what is learnt from is counted
+        counted, learnt_from = (
+            bounded(frame, unit, schema.names, max_rows=most, missing_values=missing, key=key)
+            for most in (max_rows, 1)
+        )
+        return cls(counted, schema, unit=unit, max_rows=max_rows, learnt_from=learnt_from)
 
     @property
     def unit(self) -> str | None:
@@ -124,7 +147,8 @@ class EngineTable(Sensitive):
         if self._values is not None:
             return self._values
         columns = {column.name: column for column in self._schema.open_columns}
-        return EngineValues(self._frame, columns)
+        is_by_unit = self._unit is not None
+        return EngineValues(self._learnt_from, columns, is_by_unit=is_by_unit)
 
     def counted(self, schema: Schema) -> CodedSource | PlacedSource | EngineSource:
         """Exact counts by the closed schema, for the kernel; what was `prepared` is given up.

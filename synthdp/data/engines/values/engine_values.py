@@ -8,7 +8,7 @@ rows; and then those values alone whose counts passed with their noise.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import ClassVar, final
+from typing import final
 
 import narwhals as nw
 import numpy as np
@@ -51,14 +51,24 @@ class EngineValues(Sensitive):
 
     It holds no value: what stands for a column's values, and how often each occurs, is kept in the
     engine until nobody has this object any more.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    columns
+        The open columns, by their names.
+    is_by_unit
+        Whether these are one row of each person, and no more.
     """
 
-    __slots__ = ("__weakref__", "_columns", "_frame", "_kept", "_total")
+    __slots__ = ("__weakref__", "_columns", "_frame", "_kept", "_total", "is_by_unit")
 
-    is_by_unit: ClassVar[bool] = False
-
-    def __init__(self, frame: EngineFrame, columns: Mapping[str, OpenColumn]) -> None:
+    def __init__(
+        self, frame: EngineFrame, columns: Mapping[str, OpenColumn], *, is_by_unit: bool = False
+    ) -> None:
         self._frame = frame
+        self.is_by_unit = is_by_unit
         self._columns = dict(columns)
         self._kept: dict[str, LazyRows] = {}
         self._total = Total(frame.engine)
