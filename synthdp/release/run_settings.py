@@ -54,16 +54,16 @@ class Spelling(Enum):
         return name if self is Spelling.PYTHON else f"--{name.replace('_', '-')}"
 
 
-RowLinks: TypeAlias = Literal["package", "order"]
-"""Rows that hang together: by the keys of a package, or by person and in an order."""
+RowLinks: TypeAlias = Literal["package", "persons"]
+"""Rows that hang together: by the keys of a package, or by person."""
 
 DOES_NOT_COMBINE: Mapping[RowLinks, tuple[str, ...]] = {
     "package": (
-        "schema", "kinds", "dialect", "table", "unit", "max_rows_per_unit", "order", "workload", "target",
-        "quality_share", "accept", "reject", "choose", "adjacency", "save_schema", "where", "offset", "known",
+        "schema", "kinds", "dialect", "table", "unit", "max_rows_per_unit", "together", "order", "workload",
+        "target", "quality_share", "accept", "reject", "choose", "adjacency", "save_schema", "where", "offset", "known",
         "weight", "weighted", "prior",
     ),
-    "order": (
+    "persons": (
         "workload", "target", "quality_share", "accept", "reject", "choose", "adjacency", "save_schema",
         "known", "weight", "prior",
     ),
@@ -84,8 +84,8 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, order, domain_share, quality_share, accept, choose, about, known, weight,
-    prior
+    max_rows_per_unit, together, order, domain_share, quality_share, accept, choose, about, known,
+    weight, prior
         As in `synthdp.synthesize`.
     anyway
         As in `synthdp.synthesize`.
@@ -117,6 +117,7 @@ class RunSettings:
     accounting: Accounting | None
     unit: str | None
     max_rows_per_unit: int | None
+    together: bool
     order: str | None
     domain_share: float
     quality_share: float
@@ -142,6 +143,7 @@ class RunSettings:
         accounting: str | Accounting | None = None,
         unit: str | None = None,
         max_rows_per_unit: int | None = None,
+        together: bool = False,
         order: str | None = None,
         domain_share: float = DOMAIN_SHARE,
         quality_share: float = QUALITY_SHARE,
@@ -155,8 +157,8 @@ class RunSettings:
         spelling: Spelling = Spelling.PYTHON,
     ) -> None:
         check_budget(epsilon=epsilon, delta=delta)
-        if order is not None:
-            _check_order(order, unit, max_rows_per_unit, spelling)
+        if checked_flag("together", together) or order is not None:
+            _check_persons(order, unit, max_rows_per_unit, spelling)
         checked_rows(
             unit,
             max_rows_per_unit,
@@ -180,6 +182,7 @@ class RunSettings:
             "accounting": None if accounting is None else as_accounting(accounting),
             "unit": unit,
             "max_rows_per_unit": max_rows_per_unit,
+            "together": together,
             "order": order,
             "domain_share": checked_share(domain_share),
             "quality_share": checked_quality_share(quality_share, spelling.of("quality_share")),
@@ -203,13 +206,18 @@ class RunSettings:
         return 1 if self.max_rows_per_unit is None else self.max_rows_per_unit
 
     @property
+    def kept_by(self) -> str | None:
+        """The setting by which rows of one person hang together in what is drawn, if they do."""
+        return "order" if self.order is not None else "together" if self.together else None
+
+    @property
     def stated(self) -> dict[str, object]:
         """What the certificate repeats of what the curator says."""
         return {} if self.about is None else {"about": self.about}
 
     def check_combined(self, rows: RowLinks, others: Mapping[str, object]) -> None:
         """Refuse settings, and ``others`` that are given beside them, that do not go with a package
-        or an order; see `check_combined`.
+        or persons; see `check_combined`.
         """
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         check_combined(rows, {**own, **others}, self.spelling)
@@ -231,7 +239,7 @@ def check_combined(
 
     Raises `ParameterError`.
 
-    >>> check_combined("order", {"target": "ward"})
+    >>> check_combined("persons", {"order": "came", "target": "ward"})
     Traceback (most recent call last):
     synthdp.core.errors.ParameterError: target does not go with order; leave out one of the two
     """
@@ -252,7 +260,8 @@ def check_combined(
             if rows == "package":
                 way_out = "is for one table; leave it out for a package"
             else:
-                way_out = f"does not go with {spelling.of('order')}; leave out one of the two"
+                beside = spelling.of("order" if given.get("order") else "together")
+                way_out = f"does not go with {beside}; leave out one of the two"
             raise ParameterError(f"{spelling.of(name)} {way_out}")
 
 
@@ -278,30 +287,26 @@ def _check_adjacency(rows: RowLinks, adjacency: Adjacency, spelling: Spelling) -
     if rows == "package":
         protects = "a package protects rows of its root"
     else:
-        protects = f"{spelling.of('order')} protects persons"
+        protects = f"{spelling.of('unit')} protects persons"
     raise ParameterError(
         f"{spelling.of('adjacency')} is {adjacency.value!r}; {protects}: add-remove"
     )
 
 
-def _check_order(
+def _check_persons(
     order: object, unit: str | None, max_rows_per_unit: int | None, spelling: Spelling
 ) -> None:
-    """Refuse an order of rows that are nobody's."""
-    called = spelling.of("order")
-    if not isinstance(order, str) or not order:
-        raise ParameterError(
-            f"{called} is {order!r}; name the column by which rows of a person are ordered"
-        )
-    if unit is None:
-        raise ParameterError(
-            f"{called} is given without {spelling.of('unit')}; name the column that tells persons apart"
-        )
-    if max_rows_per_unit is None:
-        raise ParameterError(
-            f"{called} is given without {spelling.of('max_rows_per_unit')}; say how many rows of a person may be used"
-        )
-    if order == unit:
-        raise ParameterError(
-            f"{called} is {order!r}, which is {spelling.of('unit')} as well; name the column that orders rows"
-        )
+    """Refuse rows that are to hang together, or have an order, and are nobody's."""
+    called, by = spelling.of("together" if order is None else "order"), spelling.of("unit")
+    if order is not None and (not isinstance(order, str) or not order):
+        problem = f"is {order!r}; name the column by which rows of a person are ordered"
+    elif unit is None:
+        problem = f"is given without {by}; name the column that tells persons apart"
+    elif max_rows_per_unit is None:
+        most = spelling.of("max_rows_per_unit")
+        problem = f"is given without {most}; say how many rows of a person may be used"
+    elif order == unit:
+        problem = f"is {order!r}, which is {by} as well; name the column that orders rows"
+    else:
+        return
+    raise ParameterError(f"{called} {problem}")

@@ -67,6 +67,9 @@ def test_settings_are_frozen_and_made_of_others():
         ({"unit": "patient"}, "unit is given without max_rows_per_unit"),
         ({"max_rows_per_unit": 3}, "max_rows_per_unit is given without unit"),
         ({"order": "day"}, "order is given without unit"),
+        ({"together": True}, "together is given without unit"),
+        ({"together": True, "unit": "patient"}, "together is given without max_rows_per_unit"),
+        (PERSONS | {"together": "yes"}, "together is 'yes'"),
         (PERSONS | {"order": ""}, "order is ''"),
         (PERSONS | {"order": "patient"}, "which is unit as well"),
     ],
@@ -96,8 +99,11 @@ def test_what_does_not_combine_is_refused_one_by_one(rows, name):
 def test_settings_refuse_what_does_not_combine_with_them():
     settings = RunSettings(**BUDGET, **PERSONS, order="day", target="ward")
     with pytest.raises(ParameterError, match="target does not go with order"):
-        settings.check_combined("order", {})
+        settings.check_combined("persons", {})
     with pytest.raises(ParameterError, match="known does not go with order"):
-        replace(settings, target=None).check_combined("order", {"known": ["totals.csv"]})
+        replace(settings, target=None).check_combined("persons", {"known": ["totals.csv"]})
+    whole = RunSettings(**BUDGET, **PERSONS, together=True, weight="size")
+    with pytest.raises(ParameterError, match="weight does not go with together"):
+        whole.check_combined("persons", {})
     with pytest.raises(ParameterError, match="unit is for one table"):
         replace(settings, order=None).check_combined("package", {})

@@ -99,6 +99,7 @@ class RunOptions(SourceOptions, UnitOptions, PersistenceOptions, OutputOptions):
     engine: str | None
     adjacency: str
     accounting: str | None
+    together: bool
     order: str | None
     quality_share: float | None
     accept: str | None

@@ -27,7 +27,7 @@ from synthdp.cli.arguments.shared import (
 )
 from synthdp.release.registry import BASELINES, ENGINES, MECHANISMS
 
-_ROWS = "number of rows, with --order of persons, of a package of its root; default: the noisy estimate of the table's"
+_ROWS = "number of rows, with --together of persons, of a package of its root; default: the table's noisy estimate"
 _FOLDER = "; of a package a folder"
 
 
@@ -104,11 +104,16 @@ def add_run(commands: Commands) -> None:
 
 def _add_persons(parser: argparse.ArgumentParser) -> None:
     add_unit_and_share(parser)
+    flag(
+        parser,
+        "--together",
+        "with --unit: rows of a person hang together, and the output has a fresh key of each person; see "
+        "docs/persons.md",
+    )
     option(
         parser,
         "--order COLUMN",
-        "with --unit: rows of a person hang together, in the order of this column; the output has a fresh key of "
-        "each person; see docs/persons.md",
+        "the same with rows in the order of this column, and how they follow each other",
     )
 
 

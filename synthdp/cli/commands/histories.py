@@ -1,4 +1,4 @@
-"""One table of persons with several rows in an order, on the command line: ``--order`` of run."""
+"""One table of persons with several rows each, on the command line: ``--together`` of run."""
 
 from logging import INFO
 
@@ -30,8 +30,8 @@ def run_history(
     settings: RunSettings,
     status: Report,
 ) -> None:
-    """``synthdp run --order``, from an open table on; its outputs are checked."""
-    assert settings.unit is not None  # there is no order without
+    """``synthdp run --together``, or ``--order``, from an open table on; its outputs are checked."""
+    assert settings.unit is not None  # nothing is kept together without
     if isinstance(table, ChunkedTable | pd.DataFrame):
         here = table
     else:

@@ -1,4 +1,4 @@
-"""One table of persons with several rows in an order on the command line: how it is written."""
+"""One table of persons with several rows each on the command line: how it is written."""
 
 from dataclasses import replace
 

@@ -84,8 +84,8 @@ def run_command(options: RunOptions) -> None:
     check_texts(schema, options.output)
     if options.reject and settings.accept is None:
         raise ParameterError("--reject is given without --accept; say what the table has to meet")
-    if settings.order is not None:
-        check_combined("order", vars(options), Spelling.SHELL)
+    if settings.kept_by is not None:
+        check_combined("persons", vars(options), Spelling.SHELL)
     with (
         progress_on(sys.stderr, verbosity=options.verbose, output=options.output) as status,
         _opened(options, schema) as table,
@@ -93,7 +93,7 @@ def run_command(options: RunOptions) -> None:
         schema = schema.reordered(header_of(table), unit=options.unit).in_zones(zones_of(table))
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
-        if settings.order is not None:
+        if settings.kept_by is not None:
             RUN_HISTORY.load()(schema, table, options, settings, status)
             return
         options = _with_seed(options, settings)

@@ -47,16 +47,16 @@ def sample_linked(options: SampleOptions) -> None:
 
 
 def _sample_history(synthesis: HistorySynthesis, options: SampleOptions) -> None:
-    """``synthdp sample`` of a saved release of a table with ``--order``."""
+    """``synthdp sample`` of a saved release of a table of persons with their rows."""
     for name, option in _NOT_OF_HISTORIES.items():
         if getattr(options, name) not in (None, False):
             raise ParameterError(
-                f"{option} does not go with a model of a run with --order; leave it out"
+                f"{option} does not go with a model of a run with --together or --order; leave it out"
             )
     check_outputs(options, inputs=(options.model,), saved={})
     if given_dialect(options, options.output) is not None:
         raise ParameterError(
-            "--dialect and the like: a table of a run with --order is written as its schema says"
+            "--dialect and the like: a table of a run with --together or --order is written as its schema says"
         )
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
         write_history(synthesis, synthesis.dialect, options, status)

@@ -70,7 +70,7 @@ PACKAGE_COMMANDS: dict[str, OnDemand[Function]] = {
 """What some commands do where a package of linked tables is given in place of a table."""
 
 RUN_HISTORY: OnDemand[Function] = OnDemand("synthdp.cli.commands.histories:run_history")
-"""What `synthdp run` does with ``--order``."""
+"""What `synthdp run` does with ``--together`` or ``--order``."""
 
 SERVE_STUDIO: OnDemand[Function] = OnDemand("synthdp.cli.studio.server:serve")
 """What `synthdp studio` does once its libraries are there."""

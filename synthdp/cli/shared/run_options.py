@@ -18,6 +18,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         accounting=options.accounting,
         unit=options.unit,
         max_rows_per_unit=options.max_rows_per_unit,
+        together=options.together,
         order=options.order,
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
         quality_share=QUALITY_SHARE if options.quality_share is None else options.quality_share,

@@ -51,6 +51,7 @@ def synthesize(
     accounting: str | Accounting | None = None,
     unit: str | None = None,
     max_rows_per_unit: int | None = None,
+    together: bool = False,
     order: str | None = None,
     domain_share: float = DOMAIN_SHARE,
     quality_share: float = QUALITY_SHARE,
@@ -69,13 +70,13 @@ def synthesize(
 ) -> Any:
     """Learn a synthetic version of sensitive data under (epsilon, delta)-differential privacy.
 
-    The data are one table; or with ``order`` one table in which persons have several rows, which
+    The data are one table; or with ``together`` one table in which persons have several rows, which
     hang together; or the tables of a data package, which are linked by keys.
 
     The guarantee covers everything the result says, about every record at once; see
     ``docs/limits.md`` for what it does not cover.
 
-    What does not go with a package, or with ``order``, is refused.
+    What does not go with a package, or with ``together``, is refused.
 
     Parameters
     ----------
@@ -131,11 +132,13 @@ def synthesize(
         row is protected by itself. It is no column of the result.
     max_rows_per_unit
         Most rows of a person that are used, a random sample of them if there are more. Noise grows
-        in proportion. Needed with ``unit``. With ``order`` the first ones by it: 1 to 1,000.
+        in proportion, but with ``together``. Needed with ``unit``.
+    together
+        Synthetic rows carry a fresh key of their person, and how many rows a person has, and how
+        these hang together, is kept; of up to 1,000 rows a person. See ``docs/persons.md``.
     order
-        Column by which rows of one person are ordered; it may not be missing. Then synthetic rows
-        carry a fresh key of their person, and how rows of one person follow each other is kept; see
-        ``docs/persons.md``. The schema then leaves nothing open.
+        The same with a column by which rows of one person are ordered, which may not be missing:
+        how they follow each other is kept. Of more rows a person the first ones by it are used.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
     quality_share
@@ -184,7 +187,7 @@ def synthesize(
 
     Returns
     -------
-    Synthesis, HistorySynthesis with ``order``, or LinkedSynthesis of a package
+    Synthesis, HistorySynthesis with ``together``, or LinkedSynthesis of a package
         What was released, see `Result`.
 
     Warns
@@ -239,6 +242,7 @@ def synthesize(
         accounting=accounting,
         unit=unit,
         max_rows_per_unit=max_rows_per_unit,
+        together=together,
         order=order,
         domain_share=domain_share,
         quality_share=quality_share,
@@ -254,7 +258,7 @@ def synthesize(
     release: Callable[..., Finished] = release_table
     if is_package(data, schema, kinds):
         release = RELEASE_PACKAGE.load()
-    elif settings.order is not None:
+    elif settings.kept_by is not None:
         release = RELEASE_HISTORY.load()
     declared = Declared(schema=schema, kinds=kinds, dialect=dialect)
     finished = release(data, declared, settings, persistence, report=report, rescue=rescue)

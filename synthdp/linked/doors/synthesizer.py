@@ -40,7 +40,7 @@ class Synthesizer:
     ----------
     schema, kinds, epsilon, delta, dialect, mechanism, workload, target, engine, adjacency
         As for `synthesize`.
-    accounting, unit, max_rows_per_unit, order, domain_share, about, journal, budget, budget_note
+    accounting, unit, max_rows_per_unit, together, order, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
     quality_share, accept, choose, known, weight, prior, anyway
         As for `synthesize`.
@@ -76,6 +76,7 @@ class Synthesizer:
     accounting: str | Accounting | None = None
     unit: str | None = None
     max_rows_per_unit: int | None = None
+    together: bool = False
     order: str | None = None
     domain_share: float = DOMAIN_SHARE
     quality_share: float = QUALITY_SHARE

@@ -1,3 +1,3 @@
-"""Histories: one table with rows of persons in an order, released as linked tables of persons and
+"""Histories: one table with several rows of each person, released as linked tables of persons and
 their rows.
 """

@@ -30,9 +30,10 @@ def check_rows(settings: RunSettings) -> None:
     most = settings.max_rows_per_unit
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_CHILDREN:
         called = settings.spelling.of
+        assert settings.kept_by is not None
         raise ParameterError(
-            f"{called('max_rows_per_unit')} is {most!r}; with {called('order')} give a whole number from 1 to "
-            f"{MAX_CHILDREN}"
+            f"{called('max_rows_per_unit')} is {most!r}; with {called(settings.kept_by)} give a whole number from "
+            f"1 to {MAX_CHILDREN}"
         )
 
 
@@ -50,7 +51,7 @@ def history_package(
     header
         The table's columns.
     settings
-        What decides the run: unit, order, and most rows of a person.
+        What decides the run: unit, most rows of a person, and by what they are ordered.
 
     Raises
     ------
@@ -62,13 +63,12 @@ def history_package(
     unit = settings.unit
     order = settings.order
     assert unit is not None
-    assert order is not None
     of_unit = settings.spelling.of("unit")
-    of_order = settings.spelling.of("order")
-    _check_order(schema, order, of_order)
+    if order is not None:
+        _check_order(schema, order, settings.spelling.of("order"))
     if unit in schema.generated.names:
         raise ParameterError(
-            f"{of_unit} is {unit!r}, which the schema generates; with {of_order} it is fresh by itself"
+            f"{of_unit} is {unit!r}, which the schema generates; where rows hang together it is fresh by itself"
         )
     content = schema.to_dict()
     missing = content["missingValues"]
@@ -87,7 +87,9 @@ def history_package(
     }
     if own:
         rows |= {"synthdp": own}
-    bounds = {"max_children": settings.max_rows, "min_children": 1, "order": order}
+    bounds: dict[str, Any] = {"max_children": settings.max_rows, "min_children": 1}
+    if order is not None:
+        bounds["order"] = order
     persons = {"fields": [key], "missingValues": missing, "primaryKey": unit}
     resources = [
         {"name": PERSONS, "schema": persons},

@@ -1,5 +1,5 @@
-"""One run over one table of persons with several rows in an order: the release of the package that
-it stands for.
+"""One run over one table of persons with several rows each: the release of the package that it
+stands for.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ class HistoryRelease:
     header
         The table's columns.
     settings
-        What decides the run; it has an order.
+        What decides the run; it keeps rows of a person together.
     """
 
     def __init__(
@@ -45,14 +45,16 @@ class HistoryRelease:
         header: Sequence[str],
         settings: RunSettings,
     ) -> None:
-        settings.check_combined("order", {})
+        settings.check_combined("persons", {})
         check_rows(settings)
         assert settings.unit is not None
         plain = schema.reordered(header, unit=settings.unit)
         self._unit = settings.unit
         self._run = LinkedRelease(
             package=history_package(plain, header, settings),
-            settings=replace(settings, unit=None, max_rows_per_unit=None, order=None),
+            settings=replace(
+                settings, unit=None, max_rows_per_unit=None, together=False, order=None
+            ),
         )
 
     @property

@@ -1,4 +1,4 @@
-"""Rows of persons in an order, out of an engine."""
+"""Rows of persons, out of an engine."""
 
 from typing import TYPE_CHECKING
 

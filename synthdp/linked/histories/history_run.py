@@ -1,4 +1,4 @@
-"""A run over one table of persons with several rows in an order."""
+"""A run over one table of persons with several rows each."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -27,15 +27,15 @@ def release_history(
     report: Report,
     rescue: Callable[[HistorySynthesis | LearntDomain], object] | None,
 ) -> Finished:
-    """One run over one table of persons whose rows come in an order; parameters are those of
+    """One run over one table of persons whose rows hang together; parameters are those of
     `synthdp.synthesize`, which raises as this does.
 
     Protected as one is a person with all rows; but synthetic rows carry a fresh key of their
-    person, and how rows of one person follow each other is kept.
+    person, and how rows of one person hang together is kept.
     """
     if isinstance(declared.kinds, str) and declared.kinds == FROM_DTYPES:
         raise ParameterError(
-            f"kinds is {FROM_DTYPES!r}, which does not go with order; name the kind of each column"
+            f"kinds is {FROM_DTYPES!r}, which does not go with {settings.kept_by}; name the kind of each column"
         )
     schema, _ = settled_schema(declared, None, unit=settings.unit)
     with _opened(data, schema, settings.unit) as table:

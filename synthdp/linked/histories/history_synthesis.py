@@ -1,5 +1,5 @@
-"""A fitted release of one table of persons with several rows in an order: what
-`synthesize` returns with ``order``.
+"""A fitted release of one table of persons with several rows each: what `synthesize` returns with
+``together`` or ``order``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,8 @@ _COUNT = f"number of {ROWS}"
 
 @final
 class HistorySynthesis(Result):
-    """A fitted release of one table whose rows hang together by person, and come in an order. It
-    holds no records.
+    """A fitted release of one table whose rows hang together by person, and may come in an order.
+    It holds no records.
 
     All it does is post-processing, and costs no privacy however often.
 

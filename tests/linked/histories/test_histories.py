@@ -1,4 +1,4 @@
-"""Releases of one table of persons with several rows in an order: whole persons, in order, under
+"""Releases of one table of persons with several rows each: whole persons, in an order or none, under
 one guarantee.
 """
 
@@ -28,6 +28,9 @@ WHOSE = {"unit": "patient", "max_rows_per_unit": 3, "order": "day"}
 RUN = {"epsilon": 10.0, "delta": 1e-6, "mechanism": "independent", "engine": "graphical-model"}
 
 
+TOGETHER = {"unit": "patient", "max_rows_per_unit": 3, "together": True}
+
+
 def visits(n_patients=600, seed=0):
     """Visits of patients, most of whom come back to the ward that they know; in no order."""
     rng = np.random.default_rng(seed)
@@ -42,9 +45,9 @@ def visits(n_patients=600, seed=0):
     return table.sample(frac=1, random_state=seed, ignore_index=True)
 
 
-def released(table=None, schema=SCHEMA, **options):
+def released(table=None, schema=SCHEMA, whose=WHOSE, **options):
     table = visits() if table is None else table
-    return synthdp.synthesize(table, schema, **WHOSE | RUN | options)
+    return synthdp.synthesize(table, schema, **whose | RUN | options)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +75,54 @@ def test_persons_have_fresh_keys_and_all_their_rows_in_order(synthesis):
     assert counts.loc[3] == pytest.approx(0.6, abs=0.1)
     assert same_ward(drawn) == pytest.approx(same_ward(visits()), abs=0.12)
     assert "secret" not in json.dumps(synthesis.certificate) + drawn.to_csv()
+
+
+def test_without_an_order_persons_are_as_whole(tmp_path):
+    """Here the rows are beside the first one, and which is that says nothing."""
+    found = released(whose=TOGETHER, mechanism="gaussian")
+    drawn = found.sample(600, seed=1)
+    assert drawn.columns.tolist() == ["ward", "patient", "day"]
+    assert drawn["patient"].unique().tolist() == list(range(1, 601))
+    assert (
+        not drawn.groupby("patient")["day"].apply(lambda days: days.is_monotonic_increasing).all()
+    )
+    sizes, true = (each.groupby("patient").size().clip(upper=3) for each in (drawn, visits()))
+    assert sizes.value_counts(normalize=True).loc[3] == pytest.approx(0.6, abs=0.1)
+    assert sizes.mean() == pytest.approx(true.mean(), rel=0.1)
+
+    def alike(table):
+        first = table.groupby("patient")["ward"].transform("first")
+        return float((table["ward"] == first)[table["patient"].duplicated()].mean())
+
+    assert alike(drawn) == pytest.approx(alike(visits()), abs=0.1)
+    assert found.certificate["package"]["tables"][1]["order"] is None
+    found.save(tmp_path / "s.synthdp")
+    assert synthdp.load(tmp_path / "s.synthdp").sample(9, seed=1).equals(found.sample(9, seed=1))
+    # With an order beside it, that is kept.
+    both = released(visits(60), whose=TOGETHER | WHOSE).sample(60, seed=1)
+    assert both.groupby("patient")["day"].apply(lambda days: days.is_monotonic_increasing).all()
+
+
+def test_a_column_that_orders_nothing_may_be_missing_and_be_learnt():
+    table = visits()
+    table.loc[::9, "day"] = None
+    table["day"] = table["day"].astype("Int64")
+    for declared in (OPTIONAL, None):
+        kinds = None if declared else {"day": "integer", "ward": "categorical"}
+        found = synthdp.synthesize(table, declared, kinds=kinds, **TOGETHER, **RUN)
+        drawn = found.sample(400, seed=0)
+        assert drawn["day"].isna().mean() == pytest.approx(1 / 9, abs=0.06)
+        assert set(drawn["ward"]) <= set(WARDS)
+
+
+def test_a_table_in_an_engine_keeps_persons_together_too():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.register("visits", visits(200))
+    drawn = released(connection.table("visits"), whose=TOGETHER).sample(50, seed=1)
+    assert sorted(drawn.columns) == ["day", "patient", "ward"]
+    assert drawn["patient"].nunique() == 50
+    assert drawn.groupby("patient").size().max() <= 3
 
 
 def test_everybody_has_a_row_also_where_noise_hides_who_has(synthesis):
@@ -133,21 +184,24 @@ def test_a_file_in_its_dialect_with_columns_that_are_ignored_and_made_up(tmp_pat
 # --- what is counted of a person ------------------------------------------------------------------
 
 
-def sources(table):
+def sources(table, whose=WHOSE):
     run = HistoryRelease(
         schema=OpenSchema.from_dict(SCHEMA),
-        settings=RunSettings(**WHOSE, **RUN),
+        settings=RunSettings(**whose, **RUN),
         header=list(table.columns),
     )
     return run._read(table, lambda *_: None).counted(run._run.all_views)
 
 
-def test_a_person_changes_no_count_by_more_than_is_charged_for():
+@pytest.mark.parametrize("whose", [WHOSE, TOGETHER], ids=["order", "together"])
+def test_a_person_changes_no_count_by_more_than_is_charged_for(whose, monkeypatch):
+    # Which rows are kept, and which of them is the first, may be up to a random key: to one.
+    monkeypatch.setattr("secrets.token_urlsafe", lambda _: "k" * 16)
     table = visits(60)
     canary = pd.DataFrame({"ward": "eyes", "patient": "odd \u0000", "day": [7] * 9})
     without, with_all = (
-        sources(table),
-        sources(pd.concat([canary, table, canary], ignore_index=True)),
+        sources(table, whose),
+        sources(pd.concat([canary, table, canary], ignore_index=True), whose),
     )
     for label, source in without.items():
         cliques = [(name,) for name in source.domain.attributes]
@@ -229,6 +283,10 @@ MADE_UP = {"fields": [*SCHEMA["fields"], {"name": "patient", "type": "id"}]}
     ("change", "said"),
     [
         ({"order": ""}, "order is ''; name the column"),
+        (
+            {"together": True, "order": None, "max_rows_per_unit": 1001},
+            "max_rows_per_unit is 1001; with together give a whole number from 1 to 1000",
+        ),
         ({"unit": None}, "order is given without unit; name the column that tells persons apart"),
         ({"max_rows_per_unit": None}, "order is given without max_rows_per_unit"),
         (
