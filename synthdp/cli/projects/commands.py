@@ -51,6 +51,8 @@ def run_words(opened: OpenProject) -> list[str]:
         words += ["--unit", project.unit, "--max-rows-per-unit", f"{project.max_rows}"]
         if project.order:
             words += ["--order", project.order]
+        elif project.together:
+            words += ["--together"]
     if project.budget:
         if project.budget not in budgets_in(opened):
             problem = f"{project.budget!r} is not in {str(opened.place)!r}; choose a budget file"
@@ -58,7 +60,7 @@ def run_words(opened: OpenProject) -> list[str]:
         path = from_project(opened, opened.place / project.budget)
         words += ["--budget", path, "--budget-note", project.note]
     words += ["--save", f"{published}/{RELEASE}"]
-    if not project.is_linked and not project.order:
+    if not project.is_linked and not project.keeps_persons:
         words += ["--save-schema", f"{published}/{SCHEMA}"]
     return [*words, "--journal", f"{opened.run.name}/journal", "--json"]
 

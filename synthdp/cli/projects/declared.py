@@ -15,7 +15,7 @@ from synthdp.cli.projects.places import path_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, OpenProject, ProjectError
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
-from synthdp.linked.package.kinds import keys_of, kinds_in, kinds_in_order, with_kinds
+from synthdp.linked.package.kinds import keys_of, kinds_in, kinds_of_persons, with_kinds
 from synthdp.linked.package.package import Package
 from synthdp.release.on_demand import OnDemand
 from synthdp.schema.keys import OWN
@@ -133,11 +133,15 @@ def save_kinds(
 
 
 def in_order(opened: OpenProject, kinds: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The kinds as ordered rows of persons ask; raises `ProjectError` if the order may be missing."""
-    unit = opened.project.unit
-    order = opened.project.order
+    """The kinds as rows of persons that hang together ask; raises `ProjectError` if their order may
+    be missing.
+    """
+    project = opened.project
+    unit, order = project.unit, project.order
     try:
-        return kinds_in_order(kinds, unit=unit, order=order)
+        return (
+            kinds_of_persons(kinds, unit=unit, order=order) if project.keeps_persons else {**kinds}
+        )
     except ParameterError:
         problem = f"column {order!r} may be missing, and then its rows have no place in their order"
         raise ProjectError("may_lack", problem, name=order) from None
@@ -153,13 +157,15 @@ def persons_said(opened: OpenProject) -> dict[str, str]:
     suggested = "" if is_said else next(filter(names_persons, project.names), "")
     unit = project.unit or suggested
     said = {"several": "yes" if unit else "no", "unit": unit}
-    return said | {"max_rows": f"{project.max_rows}", "order": project.order}
+    together = "yes" if project.keeps_persons else ""
+    return said | {"max_rows": f"{project.max_rows}", "together": together, "order": project.order}
 
 
 def rows_of_persons(
-    opened: OpenProject, *, unit: str, max_rows: int, order: str = ""
+    opened: OpenProject, *, unit: str, max_rows: int, together: bool = False, order: str = ""
 ) -> dict[str, Any]:
-    """What a project says of a table with several rows a person, perhaps in their order.
+    """What a project says of a table with several rows a person, perhaps kept together, and in
+    their order.
 
     Raises `ProjectError` if no column tells persons apart, the rows have no limit, or the order may
     be missing.
@@ -168,7 +174,7 @@ def rows_of_persons(
         raise ProjectError("unit", f"{unit!r} is no column; choose one that tells persons apart")
     if max_rows < 1:
         raise ProjectError("max_rows", "rows of a person need a limit; give one of at least 1")
-    said = {"unit": unit, "max_rows": max_rows, "order": order}
+    said = {"unit": unit, "max_rows": max_rows, "together": together, "order": order}
     in_order(opened.changed(**said), content_of(opened))
     return said
 
@@ -182,11 +188,16 @@ def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]
         return {}
     said = persons_said(opened)
     if (text_said(answers, "several") or said["several"]) != "yes":
-        return {"unit": "", "order": "", "max_rows": 1}
+        return {"unit": "", "together": False, "order": "", "max_rows": 1}
     answers = {name: [said[name]] for name in ("unit", "max_rows")} | {**answers}
-    unit = text_said(answers, "unit")
     order = text_said(answers, "order")
-    return rows_of_persons(opened, unit=unit, max_rows=whole_said(answers, "max_rows"), order=order)
+    return rows_of_persons(
+        opened,
+        unit=text_said(answers, "unit"),
+        max_rows=whole_said(answers, "max_rows"),
+        together=bool(order or text_said(answers, "together")),
+        order=order,
+    )
 
 
 def distances(

@@ -86,7 +86,7 @@ def expected_of(opened: OpenProject) -> dict[str, Any]:
             str(declared_path(opened)), epsilon=project.epsilon, **_planned(opened)
         )
         seen: dict[str, Any] = {"narrow": _narrow(opened)}
-        if project.max_rows > 1 and project.unit and not project.order:
+        if project.max_rows > 1 and project.unit and not project.keeps_persons:
             seen |= {"once": _once(opened)}
     except SynthdpError as error:
         return said | {"why_not": str(error)}

@@ -62,8 +62,11 @@ class Project:
     """Of the columns, in their order."""
     unit: str = ""
     max_rows: int = 1
+    together: bool = False
     order: str = ""
-    """Whose rows are protected together, how many at most, and their order."""
+    """Whose rows are protected together, how many at most, whether they are kept together, and in
+    which order.
+    """
     rows: int = 0
     epsilon: float = 0.0
     delta: float = 0.0
@@ -80,6 +83,11 @@ class Project:
     def mark(self) -> str:
         """The decimal mark of the file."""
         return self.dialect.get("decimalChar", ".")
+
+    @property
+    def keeps_persons(self) -> bool:
+        """Whether rows of one person hang together in what is drawn."""
+        return bool(self.unit) and (self.together or bool(self.order))
 
     @property
     def is_linked(self) -> bool:

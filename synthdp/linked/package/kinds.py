@@ -64,18 +64,21 @@ def _is_relative(kind: Any) -> bool:
     return isinstance(kind, Mapping) and RELATIVE in (kind.get(OWN) or {})
 
 
-def kinds_in_order(kinds: Mapping[str, Any], *, unit: str, order: str) -> dict[str, Any]:
-    """The kinds of a table of persons as their rows in an order ask: the order is never missing,
-    and what tells persons apart, which is written anew by itself, is not made up besides. Without
-    an order they are left.
+def kinds_of_persons(kinds: Mapping[str, Any], *, unit: str, order: str = "") -> dict[str, Any]:
+    """The kinds of a table of persons as rows that hang together ask: what tells persons apart,
+    which is written anew by itself, is not made up besides, and the order is never missing.
 
     Raises `ParameterError` if the order is declared to be missing at times, or has no values.
 
     >>> kinds = {"person": {"type": "id"}, "visit": "date"}
-    >>> kinds_in_order(kinds, unit="person", order="visit")
+    >>> kinds_of_persons(kinds, unit="person", order="visit")
     {'person': 'ignore', 'visit': {'type': 'date', 'constraints': {'required': True}}}
+    >>> kinds_of_persons(kinds, unit="person")
+    {'person': 'ignore', 'visit': 'date'}
     """
     kinds = dict(kinds)
+    if kinds.get(unit) is not None and is_generated(_label(kinds[unit])):
+        kinds[unit] = IGNORE
     if not order or kinds.get(order) is None:
         return kinds
     label = _label(kinds[order])
@@ -88,7 +91,7 @@ def kinds_in_order(kinds: Mapping[str, Any], *, unit: str, order: str) -> dict[s
             "or give another order"
         )
     kinds[order] = field | {"constraints": constraints | {"required": True}}
-    return kinds | ({unit: IGNORE} if is_generated(_label(kinds.get(unit))) else {})
+    return kinds
 
 
 def _as_field(kind: Any) -> dict[str, Any]:
