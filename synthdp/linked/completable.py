@@ -21,8 +21,8 @@ from synthdp.linked.package.view import LinkedView
 from synthdp.release.registry import engine_named
 from synthdp.release.synthesis import Synthesis
 
-_N_ROOTS = 2_000
-"""Families that are drawn: enough to meet rows without a value if one row in three hundred is such."""
+_N_ROOTS = 5_000
+"""Families that are drawn: enough to meet rows without a value if one row in a thousand is such."""
 
 
 def check_completable(package: Package, views: Mapping[str, LinkedView]) -> None:

@@ -248,6 +248,7 @@ def check_combined(
             f"{spelling.of('mechanism')}: several are for one table of which each row is by itself; "
             "name one"
         )
+    beside = spelling.of("order" if given.get("order") else "together")
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
         if value is None or value is False or (isinstance(value, tuple) and not value):
@@ -255,12 +256,13 @@ def check_combined(
         if name in DEFAULT_SHARES and value == DEFAULT_SHARES[name]:
             continue
         if name == "adjacency":
-            _check_adjacency(rows, as_adjacency(value), spelling)  # type: ignore[arg-type]
+            protects = "a package protects rows of its root"
+            protects = protects if rows == "package" else f"{beside} protects persons"
+            _check_adjacency(as_adjacency(value), protects, spelling)  # type: ignore[arg-type]
         else:
             if rows == "package":
                 way_out = "is for one table; leave it out for a package"
             else:
-                beside = spelling.of("order" if given.get("order") else "together")
                 way_out = f"does not go with {beside}; leave out one of the two"
             raise ParameterError(f"{spelling.of(name)} {way_out}")
 
@@ -280,17 +282,12 @@ def _criteria(
     return criteria
 
 
-def _check_adjacency(rows: RowLinks, adjacency: Adjacency, spelling: Spelling) -> None:
+def _check_adjacency(adjacency: Adjacency, protects: str, spelling: Spelling) -> None:
     """Refuse any adjacency but that of whole families and persons."""
-    if adjacency is Adjacency.ADD_REMOVE:
-        return
-    if rows == "package":
-        protects = "a package protects rows of its root"
-    else:
-        protects = f"{spelling.of('unit')} protects persons"
-    raise ParameterError(
-        f"{spelling.of('adjacency')} is {adjacency.value!r}; {protects}: add-remove"
-    )
+    if adjacency is not Adjacency.ADD_REMOVE:
+        raise ParameterError(
+            f"{spelling.of('adjacency')} is {adjacency.value!r}; {protects}: add-remove"
+        )
 
 
 def _check_persons(

@@ -119,13 +119,12 @@ def test_what_is_for_one_table_is_refused_of_a_package(name):
     assert len(str(refused.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize("kept", [{"order": "year"}, {"together": True}])
 @pytest.mark.parametrize("name", [name for name in ONE_TABLE if name != "dialect"])
-def test_what_does_not_go_with_an_order_is_refused(name):
+def test_what_does_not_go_with_whole_persons_is_refused(name, kept):
     with pytest.raises(ParameterError, match=f"^{name} ") as refused:
-        synthdp.synthesize(
-            visits(), SCHEMA, **PERSONS, order="year", **RUN, **{name: ONE_TABLE[name]}
-        )
-    assert "order" in str(refused.value)
+        synthdp.synthesize(visits(), SCHEMA, **PERSONS, **kept, **RUN, **{name: ONE_TABLE[name]})
+    assert next(iter(kept)) in str(refused.value)
 
 
 @pytest.mark.parametrize(

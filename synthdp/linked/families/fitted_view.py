@@ -198,8 +198,9 @@ class FittedView:
                 # The group is one more column, tied by constraints to the levels that it may have:
                 # moving then keeps to quotas.
                 records[-1, which] = number
-        tiled = None if places is None else np.tile(places, n_copies)
-        self._move(records, tuple(fixed), groups, generator, tiled)
+        if self._tables:  # or nothing is known that rows could be moved to
+            tiled = None if places is None else np.tile(places, n_copies)
+            self._move(records, tuple(fixed), groups, generator, tiled)
         return {name: records[domain.index(name), :n_rows] for name in self.view.drawn}
 
     def _move(
