@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, final
 
@@ -63,7 +63,8 @@ def check_mechanism(
         A mechanism, or the name of one.
     neighbours
         Pairs of tables; by default worst cases of declared and derived domains, with records that
-        come or are replaced and with persons, and a table of dependent columns.
+        come or are replaced and with persons, also of several levels, and a table of dependent
+        columns.
     engine
         Fits the measurements.
     epsilons
@@ -188,10 +189,30 @@ def without_run(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def default_neighbours() -> list[Neighbours]:
-    """Worst cases, and a table of dependent columns of many levels that gets a record of rare ones."""
+    """Worst cases, a person of several levels, and a table of dependent columns of many levels that
+    gets a record of rare ones.
+    """
     of_records = [worst_case(domain, adjacency) for domain in DOMAINS for adjacency in Adjacency]
     of_persons = [worst_case(domain, max_rows=3) for domain in DOMAINS]
-    return [*of_records, *of_persons, dependent_columns()]
+    return [*of_records, *of_persons, several_levels(), dependent_columns()]
+
+
+def several_levels(max_rows: int = 3) -> Neighbours:
+    """Persons of one row each, and one whose rows have a level each that nobody else has: of equal
+    rows nobody sees whether levels share the weight of their person.
+    """
+    alike = worst_case("derived", max_rows=max_rows)
+    assert alike.unit is not None
+    # One row more than may be used, so that the audit notices if the limit were not kept.
+    rows = [
+        {**alike.one.iloc[0], "town": f"canary {number}", alike.unit: "canary"}
+        for number in range(max_rows + 1)
+    ]
+    return replace(
+        alike,
+        name=f"several levels, {max_rows} rows a person",
+        other=pd.concat([alike.one, pd.DataFrame(rows, dtype=object)], ignore_index=True),
+    )
 
 
 def dependent_columns() -> Neighbours:

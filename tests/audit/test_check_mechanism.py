@@ -5,7 +5,6 @@ from fractions import Fraction
 from functools import cache
 from typing import ClassVar
 
-import pandas as pd
 import pytest
 from helpers import broken_kernels as broken
 from helpers.homes import home
@@ -280,18 +279,16 @@ def test_frozen_noise_is_never_called_private():
 
 def test_it_finds_levels_of_a_person_that_do_not_share_its_weight(monkeypatch):
     """Rows of the usual canary are alike; here each has a level of its own, and one that all have."""
-    one = pair(*PERSONS).one
-    rows = [{"town": f"canary {number}", "income": "5", "job": "usual"} for number in range(3)]
-    canary = pd.DataFrame([{**row, "person": "canary"} for row in rows], dtype=object)
-    several = replace(
-        pair(*PERSONS), name="several levels", other=pd.concat([one, canary], ignore_index=True)
-    )
+    (several,) = (each for each in default_neighbours() if each.name.startswith("several"))
     assert check_mechanism("independent", neighbours=[several], epsilons=[1.0]) == []
     monkeypatch.setattr(home(UnitValues), "value_weights", lambda most: (1024,) * most)
     held_anew = replace(several)
     excesses = check_mechanism("independent", neighbours=[held_anew], epsilons=[1.0])
     assert any("(frequent): its exact numbers move by" in text for text in excesses)
     assert any("a value of one unit passes with probability" in text for text in excesses)
+    # That of equal rows does not see it.
+    alike = replace(pair(*PERSONS))
+    assert check_mechanism("independent", neighbours=[alike], epsilons=[1.0]) == []
 
 
 @pytest.mark.parametrize(("record", "least"), [("row", 3), ("unit", 1)])
