@@ -49,13 +49,13 @@ def event_in_words(event: Mapping[str, Any]) -> tuple[str, str]:
     if kind == "tree":
         return event["column"], f"Laplace scale {event['scale']}"
     if kind in ("histogram", "partition selection"):
-        counted = (
-            event["column"] if event["of"] == "values" else f"{event['column']} ({event['of']})"
-        )
+        counted = event["column"] + ("" if event["of"] == "values" else f" ({event['of']})")
         cells = f"{event['n_cells']} cells of {counted}" if kind == "histogram" else counted
-        cells += ", by unit" if event.get("record") == "unit" else ""
-        threshold = f", threshold {event['threshold']}" if kind == "partition selection" else ""
-        return cells, f"sigma {event['sigma']:.4g}{threshold}"
+        by_unit = event.get("record") == "unit"
+        weight = event.get("sensitivity_l2_squared", 1.0) ** 0.5 if by_unit else 1.0  # of a record
+        threshold = round(event.get("threshold", 0.0) / weight, 1)
+        passing = f", threshold {threshold:.10g}" if "threshold" in event else ""
+        return cells + ", by unit" * by_unit, f"sigma {event['sigma'] / weight:.4g}{passing}"
     return f"1 of {event['n_candidates']} by {event['score']}", f"epsilon {event['epsilon']:.4g}"
 
 

@@ -78,3 +78,21 @@ def test_the_log_tells_no_more_than_the_certificate(schema, name, caplog):
     ] == []
     assert CANARY not in str(lines)
     assert "7731" not in str(lines)
+
+
+def test_noise_of_what_is_learnt_of_persons_is_said_in_records(caplog):
+    """Levels that share the weight of a person are counted in units of it."""
+    frame = pd.DataFrame({"who": range(300), "town": ["here", "there"] * 150})
+    whose = {"unit": "who", "max_rows_per_unit": 3}
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="synthdp"):
+        found = synthdp.synthesize(
+            frame, kinds={"town": "string"}, epsilon=5, delta=1e-6, mechanism="independent", **whose
+        )
+    (event,) = (e for e in found.certificate["events"] if e["event"] == "partition selection")
+    weight = event["units_of_weight"]
+    (said,) = (r.getMessage() for r in caplog.records if "partition selection" in r.getMessage())
+    assert weight > 1
+    assert (
+        f"sigma {event['sigma'] / weight:.4g}, threshold {event['threshold'] / weight:.1f}" in said
+    )

@@ -463,6 +463,8 @@ def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             event["sigma"] /= event.get("sensitivity") or sqrt(event["sensitivity_l2_squared"])
         if "units_of_weight" in event:
             event["threshold"] = round(event["threshold"] / event["units_of_weight"], 1)
+        if "sensitivity_l2_squared" in event:
+            event["sensitivity_l2_squared"] = 1.0
         found.append(event)
     return found
 
