@@ -3,6 +3,7 @@ from synthdp.learning.beyond_doubt import BEYOND_DOUBT as BEYOND_DOUBT
 from synthdp.learning.beyond_doubt import share_unread as share_unread
 from synthdp.learning.bins import even_edges as even_edges
 from synthdp.learning.bins import quantile_edges as quantile_edges
+from synthdp.learning.bins_lost import lost_bins as lost_bins
 from synthdp.learning.budgets import MIN_COLUMNS as MIN_COLUMNS
 from synthdp.learning.budgets import column_budgets as column_budgets
 from synthdp.learning.budgets import min_mass as min_mass

@@ -7,8 +7,8 @@ from typing import Any
 from synthdp.core.measurement import CLEAR_TOTAL, clear_total, total_and_noise
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
+from synthdp.learning.bins_lost import lost_bins
 from synthdp.learning.learner import LearntColumn
-from synthdp.learning.lost_bins import lost_bins
 from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.view import LinkedView

@@ -23,7 +23,7 @@ from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.schema import Schema
 
 TAILS = "synthdp.learning.tails_beyond"
-LOST_BINS = "synthdp.learning.lost_bins:lost_bins"
+LOST_BINS = "synthdp.learning.bins_lost:lost_bins"
 """Loaded by runs that learnt a column."""
 
 
