@@ -303,3 +303,27 @@ def test_a_column_of_which_all_lies_beyond_its_bounds_says_a_hundred_per_cent():
     few = {"fields": [{"name": "x", "type": "number", "constraints": bounds}]}
     said = synthdp.synthesize(values, few, **BUDGET | {"epsilon": 50.0}).cautions
     assert any("about 100 % of the records lie beyond its bounds" in each for each in said), said
+
+
+def test_values_that_a_change_of_units_left_beside_what_was_meant_keep_their_shares():
+    """Half of whole knots in miles per hour are a float below or above 1.15078 times the knots."""
+    rng = np.random.default_rng(0)
+    knots = rng.choice(np.arange(3, 19), N_ROWS)
+    miles = knots * 1.15078
+    frame = pd.DataFrame({"wind": [repr(mile) for mile in miles.tolist()]})
+    assert np.mean([len(text) > 12 for text in frame["wind"]]) > 0.3
+    schema = OpenSchema.from_dict({"fields": [field("wind", "number", 0, 1500)]})
+    synthesis = synthdp.synthesize(frame, schema, epsilon=10.0, delta=1e-6)
+    drawn = synthesis.sample(N_ROWS, seed=1)["wind"].astype(float)
+    for value in np.unique(miles):
+        is_it = np.isclose(drawn, value, rtol=1e-9, atol=0).mean()
+        assert is_it == pytest.approx(np.isclose(miles, value, atol=0).mean(), abs=0.01)
+
+
+def test_a_number_a_slip_below_an_edge_is_taken_for_the_edge():
+    edges = {"edges": [-9, -3, 0, 3, 9]}
+    column = Schema.from_dict({"fields": [{"name": "x", "type": "number", "synthdp": edges}]})["x"]
+    below = [repr(float(np.nextafter(edge, -np.inf))) for edge in (-3.0, 3.0)]
+    well_below = ["-3.000000001", "2.999999999"]
+    assert column.encode(pd.Series(below)).tolist() == [1, 3]
+    assert column.encode(pd.Series(well_below)).tolist() == [0, 2]

@@ -22,6 +22,13 @@ EXACT = 2.0**51
 """Below it, rounding a product gives the grid point that was meant."""
 
 
+SLIP = 2.0**-50
+"""Part of a number by which sums miss what was meant: 0.1 + 0.2 is 0.30000000000000004."""
+
+MEANT = 1e12
+"""Only numbers of up to twelve digits are taken to be meant: so near one lies 1 of 500 floats."""
+
+
 LARGEST = 1.7e308
 """Numbers further from 0 are missing, infinity among them: it says that there is no value."""
 
@@ -64,22 +71,22 @@ def decimal_points(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.in
 
 def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     """How many decimals each number is written with: 0 to 15 for up to 15 digits, 16 for all
-    others; none is NaN.
+    others; none is NaN. What a sum misses is no digit.
 
-    >>> decimals_of(np.array([3.0, 0.25, 1e-7, 0.1 + 0.2, 1e300])).tolist()
-    [0, 2, 7, 16, 0]
+    >>> decimals_of(np.array([3.0, 0.25, 1e-7, 0.1 + 0.2, 1 / 3, 1e300])).tolist()
+    [0, 2, 7, 1, 16, 0]
     """
     n_decimals = np.full(len(numbers), MAX_SHOWN_DECIMALS, dtype=np.int64)
     sizes = np.abs(numbers)
     is_whole = (sizes >= 2.0**53) | (sizes == np.floor(sizes))  # floats from 2**53 on are whole
     n_decimals[is_whole] = 0
     rest = np.flatnonzero(~is_whole)
-    # The fewest decimals that give back the float: how its shortest text is written.
-    for decimals in range(1, MAX_SHOWN_DECIMALS):
+    # The fewest decimals that give back the float; both sides of the division are exact.
+    for decimals in range(MAX_SHOWN_DECIMALS):
         scaled = sizes[rest] * 10.0**decimals
-        # both sides of the division are exact, so it gives the float that the decimal text is read
-        # as
-        same = (scaled < EXACT) & (np.floor(scaled + 0.5) / 10.0**decimals == sizes[rest])
+        near = np.floor(scaled + 0.5) / 10.0**decimals
+        same = (scaled < EXACT) & (near == sizes[rest])
+        same |= (scaled < MEANT) & (np.abs(near - sizes[rest]) <= SLIP * sizes[rest])
         n_decimals[rest[same]] = decimals
         rest = rest[~same]
     return n_decimals

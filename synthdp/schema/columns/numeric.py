@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_SINGLE_LEVELS
 from synthdp.schema.axes.cells import likely_number, octaves
-from synthdp.schema.axes.points import MAX_NUMBER, decimal_points, integer_points
+from synthdp.schema.axes.points import MAX_NUMBER, SLIP, decimal_points, integer_points
 from synthdp.schema.axes.years import FIRST_YEAR, LAST_YEAR, LIKELY_YEAR, YEARS_A_CELL
 from synthdp.schema.columns.described import UNITS, UNWRITTEN, Reading
 from synthdp.schema.columns.edges import (
@@ -419,8 +419,9 @@ class NumberColumn(NumericColumn):
 
     @cached_property
     def inner_edges(self) -> NDArray[np.float64]:
-        """Where one bin ends and the next begins, as floats."""
-        return np.array(self._edges[1:-1], dtype=np.float64)
+        """Where one bin ends and the next begins, as floats: less what a sum may miss of an edge."""
+        edges = np.array(self._edges[1:-1], dtype=np.float64)
+        return edges - SLIP * np.abs(edges)
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:

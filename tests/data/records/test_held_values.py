@@ -73,6 +73,10 @@ def test_integers_are_floors(numbers):
 def written_decimals(number):
     if math.isinf(number) or abs(number) >= 2**53:
         return 0
+    for digits in range(13):
+        meant = round(number, digits)
+        if abs(meant) < 1e12 / 10**digits and abs(meant - number) <= 2**-50 * abs(number):
+            return digits
     shortest = Decimal(repr(number)).normalize()
     decimals = max(-int(shortest.as_tuple().exponent), 0)
     return (
@@ -90,6 +94,14 @@ def test_decimals_are_those_of_the_shortest_text_if_it_has_few_digits(numbers):
     assert decimals_of(np.array(numbers)).tolist() == [
         written_decimals(number) for number in numbers
     ]
+
+
+def test_decimals_are_those_that_sums_and_changes_of_units_were_meant_to_have():
+    knots = np.array([8, 9, 18, 11]) * 1.15078  # the last but one is 20.714039999999997
+    assert decimals_of(knots).tolist() == [5, 5, 5, 5]
+    tenths = np.cumsum(np.full(10, 0.1))  # the last is 0.9999999999999999
+    assert decimals_of(tenths).tolist() == [1] * 9 + [0]
+    assert decimals_of(np.array([1 / 3, 1.00000000000001, 2 / 7 * 1e6])).tolist() == [16, 14, 16]
 
 
 @given(st.lists(FLOATS, min_size=1))

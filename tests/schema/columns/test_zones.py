@@ -77,6 +77,7 @@ def test_what_is_lost_is_said_before_the_run_from_the_declaration_alone():
     kinds = {"x": "datetime", "y": {"type": "datetime", "synthdp": {"timezone": "UTC"}}}
     notes = [column.reading.note for column in OpenSchema.from_kinds(kinds).columns]
     assert all("fractions of seconds are cut off" in note for note in notes)
+    assert all("declare synthdp.resolution" in note for note in notes)
     assert ["declare synthdp.timezone" in note for note in notes] == [True, False]
     kept = {"x": {"type": "datetime", "synthdp": {"resolution": "minute"}}}
     assert "kept by minute" in OpenSchema.from_kinds(kept).columns[0].reading.note

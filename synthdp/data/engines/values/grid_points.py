@@ -25,7 +25,9 @@ from synthdp.schema.axes.points import (
     EXPONENTS,
     LARGEST,
     MAX_SHOWN_DECIMALS,
+    MEANT,
     NEAR,
+    SLIP,
     STEPS,
 )
 from synthdp.schema.columns.calendar import (
@@ -271,14 +273,14 @@ def _least_over(factor: float) -> float:
 
 def _decimals(number: nw.Expr) -> nw.Expr:
     """As `points.decimals_of`."""
-    size = number.abs()
     # Floats from there on are whole.
-    inside = nw.when(size < 2.0**53).then(size).otherwise(nw.lit(0.0))
+    inside = nw.when(number.abs() < 2.0**53).then(number.abs()).otherwise(nw.lit(0.0))
     shown = nw.lit(MAX_SHOWN_DECIMALS)
-    for decimals in reversed(range(1, MAX_SHOWN_DECIMALS)):
+    for decimals in reversed(range(MAX_SHOWN_DECIMALS)):
         scaled, is_small = _scaled(inside, decimals, below=EXACT)
-        same = is_small & (_divided(_floor(scaled + 0.5), 10.0**decimals) == inside)
-        shown = nw.when(same).then(nw.lit(decimals)).otherwise(shown)
+        gap = (_divided(_floor(scaled + 0.5), 10.0**decimals) - inside).abs()
+        is_meant = (gap == 0.0) | ((scaled < MEANT) & (gap <= SLIP * inside))
+        shown = nw.when(is_small & is_meant).then(nw.lit(decimals)).otherwise(shown)
     return nw.when(inside == _floor(inside)).then(nw.lit(0)).otherwise(shown).cast(nw.Int64)
 
 
