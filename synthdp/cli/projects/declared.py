@@ -190,13 +190,12 @@ def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]
     if (text_said(answers, "several") or said["several"]) != "yes":
         return {"unit": "", "together": False, "order": "", "max_rows": 1}
     answers = {name: [said[name]] for name in ("unit", "max_rows")} | {**answers}
-    order = text_said(answers, "order")
     return rows_of_persons(
         opened,
         unit=text_said(answers, "unit"),
         max_rows=whole_said(answers, "max_rows"),
-        together=bool(order or text_said(answers, "together")),
-        order=order,
+        together=bool(text_said(answers, "together")),
+        order=text_said(answers, "order"),
     )
 
 
