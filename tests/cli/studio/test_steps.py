@@ -1065,7 +1065,12 @@ def test_rows_of_a_person_hang_together_without_an_order(client, place):
     assert "--together" in words
     assert "--order" not in words
     assert "--save-schema" not in words
+    sent = {"rows": "900", "epsilon": "1", "delta": "1e-6"}
+    posted(client, "/budget", action="go_on", **sent)
+    if_one_row = "With 1 row a person in place of 3"
+    assert if_one_row not in client.get("/budget").text
     posted(client, "/people", action="go_on", **units | {"together": ""})
+    assert if_one_row in client.get("/budget").text
     assert "--together" not in run_words(opened.changed(together=False))
     assert not OpenProject.load(place / "people.studio", place).project.together
 
