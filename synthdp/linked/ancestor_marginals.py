@@ -30,7 +30,7 @@ from synthdp.linked.families.families import (
     drawn_children,
     drawn_roots,
 )
-from synthdp.linked.families.fitted_view import FittedView
+from synthdp.linked.families.fitted_view import FittedView, fitted_views
 from synthdp.linked.families.guess import guessed
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
@@ -79,6 +79,7 @@ class AncestorMarginals:
 
     def __init__(self, views: Mapping[str, LinkedView], entropy: int | None = None) -> None:
         self._views, self._seeds = views, np.random.SeedSequence(entropy)
+        self._parts: dict[str, tuple[LinkedView, Synthesis]] = {}
         self._fitted: dict[str, FittedView] = {}
         self._drawn: dict[str, DrawnRows] = {}
         self._checked = checked_names([view.schema for view in views.values() if view.schema])
@@ -86,7 +87,8 @@ class AncestorMarginals:
 
     def add(self, view: LinkedView, part: Synthesis) -> None:
         """Take the release of a view; families are drawn from it if they are asked for."""
-        self._fitted[view.label] = FittedView(view, part)
+        self._parts[view.label] = view, part
+        self._fitted = fitted_views(self._parts)
         self._drawn.pop(view.name, None)
 
     def of(self, view: LinkedView, stddev: float) -> list[LinearMeasurement]:

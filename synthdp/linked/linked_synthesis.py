@@ -23,7 +23,7 @@ from synthdp.linked.families.families import (
     drawn_children,
     drawn_roots,
 )
-from synthdp.linked.families.fitted_view import FittedView
+from synthdp.linked.families.fitted_view import fitted_views
 from synthdp.linked.families.fresh_keys import fresh_keys
 from synthdp.linked.families.given_tables import given_roots, given_tables
 from synthdp.linked.not_taken import refuse_parameter
@@ -68,9 +68,9 @@ class LinkedSynthesis(Result):
             label: self._views[label].as_released(part.schema, heaviest.get(label, MAX_GRID))
             for label, part in self._parts.items()
         }
-        self._fitted = {
-            label: FittedView(self._views[label], part) for label, part in self._parts.items()
-        }
+        self._fitted = fitted_views(
+            {label: (self._views[label], part) for label, part in self._parts.items()}
+        )
 
     @property
     def package(self) -> Package:

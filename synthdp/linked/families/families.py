@@ -3,7 +3,7 @@ parent, each given its ancestors and siblings.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
@@ -84,7 +84,7 @@ def drawn_roots(
     else:
         frame, _ = completed_table(model, schema, given, seed=draw.seed, text=draw.text)
     codes = dict(zip(schema.names, encode(frame, schema).columns, strict=True))
-    own = _own_columns(view, frame, text=draw.text)
+    own = _written(view, _modelled_columns(view, frame), text=draw.text)
     places = np.arange(len(frame))
     return DrawnRows(own, codes, _numbers(view, own, draw.checked), places, np.zeros_like(places))
 
@@ -135,11 +135,13 @@ def drawn_children(
             )
             # What these rows have used up narrows what the next ones may have.
             quotas.add(parent_rows[rows], drawing.codes, rows)
-    frame = drawing.frame(view, draw.seed.spawn(1)[0])
+    frame = drawing.frame(view, fitted, draw.seed.spawn(1)[0])
     rng = np.random.default_rng(draw.seed.spawn(1)[0])
     frame = order_within_bins(
         frame, fitted, drawing.codes, parent_rows, positions, rng, text=draw.text
     )
+    # Only now: a distance from the column of order goes along with that.
+    frame = _written(view, frame, text=draw.text)
     values = drawing.numbers | _numbers(view, frame, draw.checked)
     return DrawnRows(frame, ancestors | drawing.codes, values, parent_rows, positions)
 
@@ -233,19 +235,21 @@ class _Drawing:
             text=self._text,
             given=given,
         )
-        frame = _own_columns(view, drawn, text=self._text)
+        frame = _modelled_columns(view, drawn)
         if self._table.schema is not None:
             # A check may have moved a value into another bin; what hangs on the row must see the
             # value's own code.
-            coded = encode(frame, self._table.schema)
+            coded = encode(_written(view, frame, text=self._text), self._table.schema)
             for name, codes in zip(self._table.attributes, coded.columns, strict=True):
                 self.codes[name][rows] = codes
         for name, values in _numbers(view, frame, self._checked).items():
             self.numbers[name][rows] = values
         self._pieces.append(frame.set_index(rows))
 
-    def frame(self, view: LinkedView, seed: np.random.SeedSequence) -> pd.DataFrame:
-        """Values of all rows: as they were settled, or now."""
+    def frame(
+        self, view: LinkedView, fitted: Sequence[FittedView], seed: np.random.SeedSequence
+    ) -> pd.DataFrame:
+        """Values of all rows, of relative columns distances: as they were settled, or now."""
         schema = self._table.schema
         if schema is None:
             return pd.DataFrame(index=pd.RangeIndex(self._n_rows))
@@ -253,29 +257,36 @@ class _Drawing:
             return pd.concat(self._pieces).sort_index()
         attributes = dict(zip(schema.names, self._table.attributes, strict=True))
         codes = [self.codes[name] for name in attributes.values()]
-        dense = with_densities_by(
-            schema,
-            lambda name: np.bincount(
-                self.codes[attributes[name]], minlength=schema[name].size
-            ).astype(np.float64),
-        )
-        decoded = decode(codes, dense, np.random.default_rng(seed), text=self._text)
+
+        def weights(name: str) -> NDArray[np.float64]:
+            axis = schema[name].axis
+            if axis is not None and axis.has_gaps:
+                return fitted[0].families_with(attributes[name])
+            drawn = np.bincount(self.codes[attributes[name]], minlength=schema[name].size)
+            return drawn.astype(np.float64)
+
+        dense = with_densities_by(schema, weights)
+        plain = replace(dense, relatives=None)
+        decoded = decode(codes, plain, np.random.default_rng(seed), text=self._text)
         self.numbers |= _numbers(view, decoded, self._checked)
         return decoded
 
 
-def _own_columns(view: LinkedView, drawn: pd.DataFrame, *, text: bool) -> pd.DataFrame:
-    """The table's own columns of rows of its view, whose relative columns hold distances."""
-    schema = view.table.schema
-    if schema is None:
-        return pd.DataFrame(index=drawn.index)
-    own = pd.DataFrame(
-        {column.name: drawn[f"{view.name}.{column.name}"] for column in schema.table_columns},
+def _modelled_columns(view: LinkedView, drawn: pd.DataFrame) -> pd.DataFrame:
+    """The table's own columns of rows of its view, of relative ones distances."""
+    columns = () if view.table.schema is None else view.table.schema.table_columns
+    return pd.DataFrame(
+        {column.name: drawn[f"{view.name}.{column.name}"] for column in columns},
         index=drawn.index,
     )
-    if schema.relatives is None:
-        return own
-    return schema.relatives.written(own, schema.table_columns, {}, text=text)
+
+
+def _written(view: LinkedView, frame: pd.DataFrame, *, text: bool) -> pd.DataFrame:
+    """Rows with values in place of the distances of relative columns."""
+    schema = view.table.schema
+    if schema is None or schema.relatives is None:
+        return frame
+    return schema.relatives.written(frame, schema.table_columns, {}, text=text)
 
 
 def _numbers(

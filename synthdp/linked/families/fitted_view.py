@@ -30,8 +30,9 @@ from synthdp.inference.shrinkage import raked
 from synthdp.linked.families.chain_places import ChainPlaces
 from synthdp.linked.families.child_numbers import SeenNumbers
 from synthdp.linked.families.expected_rows import expected_rows
+from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
-from synthdp.release.drawing.following import with_densities
+from synthdp.release.drawing.following import with_densities_by
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.schema import Schema
 
@@ -52,6 +53,8 @@ _MOST_MOVED = 1 << 18
 """More rows are drawn in blocks of so many, which bounds the memory that they take."""
 
 _TOLERANCE, _MAX_ROUNDS = 1e-6, 20
+_HARDLY = 1e-9
+"""Expected rows that are none."""
 _GROUP = "group of rows"
 """The attribute that says which levels a row may have."""
 
@@ -66,10 +69,17 @@ class FittedView:
         The view.
     part
         Its release.
+    others
+        The other views of its table, and their releases.
     """
 
-    def __init__(self, view: LinkedView, part: Synthesis) -> None:
-        self.view, self._part = view, part
+    def __init__(
+        self,
+        view: LinkedView,
+        part: Synthesis,
+        others: Sequence[tuple[LinkedView, Synthesis]] = (),
+    ) -> None:
+        self.view, self._part, self._others = view, part, others
 
     @property
     def model(self) -> Model:
@@ -83,9 +93,28 @@ class FittedView:
 
     @cached_property
     def schema(self) -> Schema | None:
-        """The view's, with the densities that the model's bins say; None of keys alone."""
+        """The view's, with the densities that bins say; None of keys alone."""
         schema = self.view.schema
-        return None if schema is None else with_densities(schema, self.model)
+        return None if schema is None else with_densities_by(schema, self._weights)
+
+    def _weights(self, name: str) -> FloatArray:
+        """What each level of an attribute weighs where it is drawn; shape ``(size,)``."""
+        assert self.view.schema is not None
+        axis = self.view.schema[name].axis
+        if name in self.view.drawn and axis is not None and axis.has_gaps:
+            return self.families_with(name)
+        return self.model.marginal((name,)).values
+
+    def families_with(self, name: str) -> FloatArray:
+        """Expected families by the level of an own attribute, in all views of the table together;
+        shape ``(size,)``.
+
+        A shape is learnt of first and later rows together, of families that weigh nearly alike.
+        Held against the bins of later rows alone, dates would seem to lie beyond those that it has.
+        """
+        views = [(self.view, self._part), *self._others]
+        every = [part.model.marginal((name,)).values / view.grid for view, part in views]
+        return np.asarray(np.sum(every, axis=0))
 
     def nearest_numbers(self, name: str, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
         """Numbers of children that are given, each as the nearest one that the model has: it has
@@ -229,8 +258,8 @@ class FittedView:
         shuffled = records[:, order]
         tables = WantedTables(
             domain,
-            self._targets(self._tables, shuffled, fixed, places),
-            unmeasured=self._targets(self._unmeasured, shuffled, fixed, places),
+            self._targets(self._tables, shuffled, fixed, groups, places),
+            unmeasured=self._targets(self._unmeasured, shuffled, fixed, groups, places),
             constraints=[*self.view.schema.constraints, *limits],
             fixed=(*fixed, _GROUP),
         )
@@ -242,6 +271,7 @@ class FittedView:
         tables: Mapping[Clique, FloatArray],
         records: NDArray[np.int32],
         fixed: Clique,
+        groups: Sequence[Group],
         places: FloatArray | None,
     ) -> dict[Clique, FloatArray]:
         """Shares of the cells of marginals that rows should have, given what is known of them, and
@@ -254,11 +284,17 @@ class FittedView:
         position = self.view.position
         targets: dict[Clique, FloatArray] = {}
         implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.drawn}
+        possible = self._beside(records, groups)
         for clique, rows in tables.items():
             shares = rows
             if position in fixed:
                 shares = np.take(rows, records[domain.index(position), 0], axis=-1)
             shares = np.maximum(shares, 0.0)
+            for name, levels in possible.items():
+                if {name, OTHER + name} <= {*clique}:
+                    axes = [clique.index(OTHER + name), clique.index(name)]
+                    # Where nothing possible was released all that is possible is alike.
+                    shares = (shares + _HARDLY) * _along(levels, axes, shares.ndim)
             if not shares.any():
                 continue
             outer = [name for name in clique if name in fixed]
@@ -283,6 +319,30 @@ class FittedView:
             else shares
             for clique, shares in targets.items()
         }
+
+    def _beside(
+        self, records: NDArray[np.int32], groups: Sequence[Group]
+    ) -> dict[str, NDArray[np.bool_]]:
+        """Of own columns that groups limit, which levels rows may have beside each level of the
+        sibling's; shape ``(size, size)``.
+
+        What was released beside the others is then left out: rows that it is asked of, and that may
+        not have it, would be moved to any other cells.
+        """
+        domain = self.model.domain
+        possible: dict[str, NDArray[np.bool_]] = {}
+        for number, (_, wanted) in enumerate(groups):
+            for name, levels in wanted.items():
+                if OTHER + name in domain.attributes:
+                    size = domain[name]
+                    table = possible.setdefault(name, np.zeros((size, size), np.bool_))
+                    beside = records[domain.index(OTHER + name), records[-1] == number]
+                    table[beside] |= levels
+        # What a group does not limit may be anything.
+        for name, table in possible.items():
+            free = [number for number, (_, wanted) in enumerate(groups) if name not in wanted]
+            table[records[domain.index(OTHER + name), np.isin(records[-1], free)]] = True
+        return possible
 
     def _agreeing(
         self,
@@ -385,6 +445,18 @@ class FittedView:
         return tables
 
 
+def fitted_views(parts: Mapping[str, tuple[LinkedView, Synthesis]]) -> dict[str, FittedView]:
+    """Views and their releases, by what they are called, each with the others of its table."""
+    return {
+        label: FittedView(
+            view,
+            part,
+            [each for other, each in parts.items() if other != label and each[0].name == view.name],
+        )
+        for label, (view, part) in parts.items()
+    }
+
+
 def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> FloatArray:
     """Shares with another marginal on some axes, whose order is that of the axes; even where they
     have none.
@@ -394,6 +466,14 @@ def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> Floa
     even = np.full_like(shares, sums.size / shares.size)
     return np.asarray(
         np.divide(shares, sums, out=even, where=sums > 0) * present.reshape(sums.shape)
+    )
+
+
+def _along(table: NDArray[np.bool_], axes: Sequence[int], ndim: int) -> NDArray[np.bool_]:
+    """A table of two axes, as a larger one of so many that has them at these places."""
+    ordered = table if axes[0] < axes[1] else table.T
+    return ordered.reshape(
+        [ordered.shape[sorted(axes).index(n)] if n in axes else 1 for n in range(ndim)]
     )
 
 

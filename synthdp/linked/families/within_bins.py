@@ -37,7 +37,7 @@ def order_within_bins(
     Parameters
     ----------
     frame
-        Values of the table's own columns, one row each.
+        Values of the table's own columns, one row each, of relative columns distances.
     fitted
         The views of first rows, and of later ones if there are any.
     codes
@@ -75,7 +75,7 @@ def _is_free(fitted: FittedView) -> bool:
     name = f"{table.name}.{table.order}"
     if schema is None or schema[name].axis is None or schema[name].part_columns:
         return False
-    if table.schema is None or table.schema.relatives is not None:
+    if table.schema is None:
         return False
     own = order_check(name)
     return not any(

@@ -65,3 +65,18 @@ def test_days_with_a_rule_of_their_own_keep_to_it():
     stays = drawn["stays"]
     assert (stays["day"] <= stays["until"]).all()
     assert stays.groupby("home")["day"].apply(lambda own: own.is_monotonic_increasing).all()
+
+
+def test_ends_go_along_with_days_that_are_put_in_order():
+    content = package()
+    until = {"name": "until", "type": "integer", "constraints": {"required": True}}
+    until["synthdp"] = {"relative_to": "day", "minimum": 0, "maximum": 5}
+    content["resources"][1]["schema"]["fields"][2] = until
+    records = tables()
+    records["stays"]["until"] = records["stays"]["day"] + 3
+    drawn = synthdp.synthesize(records, content, epsilon=100, delta=1e-6).sample(N, seed=0)
+    stays = drawn["stays"]
+    # Each drawn no lower than the one before, they would have a mean day of 58.
+    assert abs(stays["day"].mean() - records["stays"]["day"].mean()) < 3
+    assert stays.groupby("home")["day"].apply(lambda own: own.is_monotonic_increasing).all()
+    assert (stays["until"] - stays["day"] == 3).mean() > 0.98
