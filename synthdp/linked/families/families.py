@@ -197,7 +197,7 @@ class _Drawing:
         given |= view.sibling_codes(self.codes, rows, positions, counts)
         try:
             places = view.places(positions, counts) if whole else None
-            drawn = fitted.drawn(given, groups, sampling, places=places)
+            drawn = fitted.drawn(given, groups, sampling, places=places, whole=whole)
         except ParameterError as error:
             problem = "the rules leave no value for some rows, given the rows that they hang on"
             raise ParameterError(

@@ -147,6 +147,7 @@ class FittedView:
         generator: np.random.Generator,
         *,
         places: FloatArray | None = None,
+        whole: bool = False,
     ) -> dict[str, CodeColumn]:
         """Codes of the view's own attributes for some rows, no two of one parent.
 
@@ -162,6 +163,10 @@ class FittedView:
             Of rows in a chain whose ancestors are those of a whole population, where among the
             levels of `position` each is, see `LinkedView.places`: then what was released of each
             place holds, however far the chain has drifted.
+        whole
+            Whether ancestors are those of a whole population. Of rows that limits have drawn one
+            after the other, without an order, what was released of each number of rows holds then:
+            those of one step are no sample of all later rows, for many have few beside them.
 
         Raises
         ------
@@ -181,6 +186,7 @@ class FittedView:
                 inside,
                 generator,
                 None if places is None else places[block],
+                whole=whole and self.view.position is None and bool(self.view.table.limits),
             )
             for name, codes in some.items():
                 drawn[name][block] = codes
@@ -204,6 +210,8 @@ class FittedView:
         groups: Sequence[Group],
         generator: np.random.Generator,
         places: FloatArray | None,
+        *,
+        whole: bool,
     ) -> dict[str, CodeColumn]:
         """As `drawn`, for rows that are held and moved at once, at least one."""
         domain = self.model.domain
@@ -229,7 +237,7 @@ class FittedView:
                 records[-1, which] = number
         if self._tables:  # or nothing is known that rows could be moved to
             tiled = None if places is None else np.tile(places, n_copies)
-            self._move(records, tuple(fixed), groups, generator, tiled)
+            self._move(records, tuple(fixed), groups, generator, tiled, whole=whole)
         return {name: records[domain.index(name), :n_rows] for name in self.view.drawn}
 
     def _move(
@@ -239,6 +247,8 @@ class FittedView:
         groups: Sequence[Group],
         generator: np.random.Generator,
         places: FloatArray | None,
+        *,
+        whole: bool,
     ) -> None:
         """Move rows in place until they match what was released, given what is known of them."""
         assert self.view.schema is not None
@@ -258,8 +268,10 @@ class FittedView:
         shuffled = records[:, order]
         tables = WantedTables(
             domain,
-            self._targets(self._tables, shuffled, fixed, groups, places),
-            unmeasured=self._targets(self._unmeasured, shuffled, fixed, groups, places),
+            self._targets(self._tables, shuffled, fixed, groups, places, whole=whole),
+            unmeasured=self._targets(
+                self._unmeasured, shuffled, fixed, groups, places, whole=whole
+            ),
             constraints=[*self.view.schema.constraints, *limits],
             fixed=(*fixed, _GROUP),
         )
@@ -273,6 +285,8 @@ class FittedView:
         fixed: Clique,
         groups: Sequence[Group],
         places: FloatArray | None,
+        *,
+        whole: bool,
     ) -> dict[Clique, FloatArray]:
         """Shares of the cells of marginals that rows should have, given what is known of them, and
         expected rows of the whole view.
@@ -289,12 +303,7 @@ class FittedView:
             shares = rows
             if position in fixed:
                 shares = np.take(rows, records[domain.index(position), 0], axis=-1)
-            shares = np.maximum(shares, 0.0)
-            for name, levels in possible.items():
-                if {name, OTHER + name} <= {*clique}:
-                    axes = [clique.index(OTHER + name), clique.index(name)]
-                    # Where nothing possible was released all that is possible is alike.
-                    shares = (shares + _HARDLY) * _along(levels, axes, shares.ndim)
+            shares = _kept(clique, np.maximum(shares, 0.0), possible)
             if not shares.any():
                 continue
             outer = [name for name in clique if name in fixed]
@@ -313,9 +322,12 @@ class FittedView:
         is_chain = places is not None and position in fixed
         if places is not None and is_chain:
             means |= self._shares_of_place(records, places)
+        is_step = whole and self.view.is_later and self.view.table.count in fixed
+        if is_step:
+            means |= self._shares_of_numbers(records)
         return {
             clique: self._agreeing(clique, shares, means, records, fixed)
-            if is_chain or not {*fixed}.intersection(clique)
+            if is_chain or is_step or not {*fixed}.intersection(clique)
             else shares
             for clique, shares in targets.items()
         }
@@ -374,6 +386,29 @@ class FittedView:
         assert position is not None
         numbers = records[domain.index(self.view.table.count)]
         return self._places.shares(numbers, int(records[domain.index(position), 0]), places)
+
+    def _shares_of_numbers(self, records: NDArray[np.int32]) -> dict[str, FloatArray]:
+        """Shares of the levels of own columns in families of as many rows as these have."""
+        count = self.view.table.count
+        numbers = records[self.model.domain.index(count)]
+        shares = {}
+        for name, rows in self._by_number.items():
+            present = np.bincount(numbers, minlength=len(rows)) / len(numbers)
+            shares[name] = _one_way(_given(rows, [0], present), 1)
+        return shares
+
+    @cached_property
+    def _by_number(self) -> dict[str, FloatArray]:
+        """Expected rows by how many their parent has, and the level of an own column."""
+        domain = self.model.domain
+        expected: dict[str, FloatArray] = {}
+        for name in self.view.drawn:
+            clique = (self.view.table.count, name)
+            if domain.size({*clique, *self.view.steps}) <= MAX_CELLS:
+                with suppress(ModelTooLargeError):
+                    (rows,) = expected_rows(self.view, self.model, [clique])
+                    expected[name] = np.maximum(rows, 0.0)
+        return expected
 
     @cached_property
     def _places(self) -> ChainPlaces:
@@ -469,12 +504,18 @@ def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> Floa
     )
 
 
-def _along(table: NDArray[np.bool_], axes: Sequence[int], ndim: int) -> NDArray[np.bool_]:
-    """A table of two axes, as a larger one of so many that has them at these places."""
-    ordered = table if axes[0] < axes[1] else table.T
-    return ordered.reshape(
-        [ordered.shape[sorted(axes).index(n)] if n in axes else 1 for n in range(ndim)]
-    )
+def _kept(
+    clique: Clique, shares: FloatArray, possible: Mapping[str, NDArray[np.bool_]]
+) -> FloatArray:
+    """The cells of a marginal that rows may be in, as `FittedView._beside` has them; others as 0."""
+    for name, levels in possible.items():
+        if {name, OTHER + name} <= {*clique}:
+            axes = [clique.index(OTHER + name), clique.index(name)]
+            table = levels if axes[0] < axes[1] else levels.T
+            others = tuple(axis for axis in range(shares.ndim) if axis not in axes)
+            # Where nothing possible was released all that is possible is alike.
+            shares = (shares + _HARDLY) * np.expand_dims(table, others)
+    return shares
 
 
 def _present(domain: Domain, records: NDArray[np.int32], names: Sequence[str]) -> FloatArray:

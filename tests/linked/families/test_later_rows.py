@@ -67,3 +67,30 @@ def test_where_later_rows_lie_is_no_sign_of_values_beyond_what_was_learnt():
     # Of later rows many lie in the last bin, which is no sign of days beyond those that were found:
     # 1 to 3 % of all were drawn there.
     assert (drawn > day.max()).mean() < 0.008
+
+
+def test_as_many_rows_have_a_level_that_one_of_each_parent_may_have():
+    rng = np.random.default_rng(0)
+    numbers = rng.choice([2, 3, 5], 2 * N)
+    man, place = rows_of(numbers)
+    role = np.array(["head", "partner", "child"])[np.minimum(place, 2)]
+    is_young = rng.random(len(man)) < np.where(role == "child", 0.9, 0.2)
+    tables = {
+        "men": pd.DataFrame({"id": np.arange(2 * N)}),
+        "rows": pd.DataFrame({"man": man, "role": role, "young": is_young}),
+    }
+    levels = {"enum": ["head", "partner", "child"], "required": True}
+    limits = [
+        {"where": {"role": ["head"]}, "at_least": 1, "at_most": 1},
+        {"where": {"role": ["partner"]}, "at_most": 1},
+    ]
+    fields = [
+        {"name": "role", "type": "string", "constraints": levels},
+        {"name": "young", "type": "boolean", "constraints": {"required": True}},
+    ]
+    content = package(fields, max_children=5, limits=limits)
+    release = synthdp.synthesize(tables, content, epsilon=10, delta=1e-6)
+    drawn = release.sample(2 * N, seed=0)["rows"]
+    # Of all 2,000 couples 1,840 to 1,890 were drawn, 1,990 and more are.
+    assert (drawn["role"] == "head").sum() == 2 * N
+    assert abs((drawn["role"] == "partner").sum() - 2 * N) < 50
