@@ -456,6 +456,15 @@ def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ...     [{"event": "marginal", "sigma": 120.0, "sensitivity_l2_squared": 3600, "rho": 0.1}]
     ... )[0]["sigma"]
     2.0
+    >>> levels = {
+    ...     "event": "partition selection",
+    ...     "column": "town",
+    ...     "of": "values",
+    ...     "record": "unit",
+    ... }
+    >>> noise = {"sigma": 2048.0, "sensitivity_l2_squared": 1 << 20, "rho": 0.1}
+    >>> event_row(in_units([levels | noise | {"threshold": 7680, "units_of_weight": 1024}])[0])
+    ('partition selection', 'town, by unit', 'sigma 2, threshold 7.5', '0.1')
     """
     found = []
     for event in map(dict, events):
