@@ -421,7 +421,8 @@ class NumberColumn(NumericColumn):
     def inner_edges(self) -> NDArray[np.float64]:
         """Where one bin ends and the next begins, as floats: less what a sum may miss of an edge."""
         edges = np.array(self._edges[1:-1], dtype=np.float64)
-        return edges - SLIP * np.abs(edges)
+        with np.errstate(under="ignore"):
+            return edges - SLIP * np.abs(edges)
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
