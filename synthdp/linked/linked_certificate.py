@@ -289,10 +289,15 @@ def generous(
         ends = SeenNumbers(views[label], part.measurements).ends
         for child in views[label].package.children(views[label].name):
             end = ends.get(child.count)
-            if end is not None and child.max_children >= GENEROUS * max(end - 1, 1):
-                yield (
-                    label,
-                    f"noise shows no row with more than about {end - 1} of {child.name!r}, and its "
-                    f"max_children is {child.max_children}: those that have more are drawn with fewer; a bound nearer "
-                    "to what rows can have costs less time and less noise",
+            if end is None or child.max_children < GENEROUS * max(end - 1, 1):
+                continue
+            bound = f"its max_children is {child.max_children}"
+            if end > 1:
+                seen = (
+                    f"noise shows no row with more than about {end - 1} of {child.name!r}, and {bound}: those that "
+                    "have more are drawn with fewer"
                 )
+            else:
+                seen = f"noise hides how many of {child.name!r} a row has, and {bound}: next to none are drawn"
+            way_out = "a bound nearer to what rows can have costs less time and less noise"
+            yield label, f"{seen}; {way_out}"

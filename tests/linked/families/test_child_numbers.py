@@ -1,5 +1,8 @@
 """Numbers of children that noise hides do not multiply rows, whatever bound is declared."""
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +10,7 @@ import pytest
 import synthdp
 from synthdp.core import Coarsening, LinearMeasurement
 from synthdp.linked import Package, SeenNumbers, views_of
+from synthdp.linked.linked_certificate import generous
 
 N = 3000
 NUMBERS = np.random.default_rng(0).geometric(0.4, N).clip(0, 9)
@@ -112,6 +116,23 @@ def test_a_generous_bound_multiplies_no_rows(most, engine):
     assert rate == pytest.approx(NUMBERS.mean(), rel=0.15)
     cautions = " ".join(release.cautions)
     assert ("its max_children is 600" in cautions) == (most == 600)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([0, 900, 500, 100], "noise shows no row with more than about 3 of 'orders'"),
+        ([0, 10, 5, 0], "noise hides how many of 'orders' a row has.*next to none are drawn"),
+    ],
+)
+def test_bounds_are_said_to_be_far_above_what_noise_shows(numbers, said):
+    view = views_of(Package.from_dict(package(60)))["buyers"]
+    counts = np.pad(np.array(numbers, np.float64), (0, 57))
+    part = SimpleNamespace(measurements=[LinearMeasurement(("number of orders",), counts, 20.0)])
+    ((label, text),) = generous({"buyers": view}, {"buyers": part})
+    assert label == "buyers"
+    assert re.match(said, text)
+    assert "its max_children is 60" in text
 
 
 def test_given_families_may_have_more_rows_than_noise_shows():
