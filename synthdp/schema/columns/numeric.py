@@ -405,7 +405,7 @@ class NumberColumn(NumericColumn):
     def _default_decimals(self) -> int:
         widths = (right - left for left, right in pairwise(self._edges) if left < right)
         narrowest = min(widths, default=0)
-        if narrowest > 0:
+        if narrowest > 1e-300:  # below it a ratio may be no float
             wanted = math.ceil(math.log10(POINTS_PER_BIN / narrowest))
         else:
             wanted = self.most_decimals

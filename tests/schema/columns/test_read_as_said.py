@@ -205,3 +205,13 @@ def test_weeks_of_iso_8601_come_out_as_they_came_in(pattern):
     assert (column.encode(pd.Series(drawn)) == codes).all()
     assert column.field()["synthdp"]["resolution"] == ("day" if "%u" in pattern else "week")
     assert np.isnan(column.read_numbers(pd.Series(["2020-W54", "2020-05-01", "2020-W18 1"]))).all()
+
+
+@pytest.mark.parametrize("least", [1e-300, 1e-310, 5e-324])
+def test_bins_as_narrow_as_the_smallest_floats_are_read_too(least):
+    edges = {"synthdp": {"edges": [0, least, 0.5, 1]}}
+    column = column_of("number", constraints={"minimum": 0, "maximum": 1}, **edges)
+    assert column.decimals == column.most_decimals
+    with np.errstate(all="raise"):
+        codes = column.encode(pd.Series([0.0, 0.25, 0.5]))
+    assert codes.tolist() == [0, 1, 2]
