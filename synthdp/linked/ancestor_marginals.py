@@ -88,7 +88,9 @@ class AncestorMarginals:
     def add(self, view: LinkedView, part: Synthesis) -> None:
         """Take the release of a view; families are drawn from it if they are asked for."""
         self._parts[view.label] = view, part
-        self._fitted = fitted_views(self._parts)
+        # Views of other tables keep what they have worked out.
+        own = {label: each for label, each in self._parts.items() if each[0].name == view.name}
+        self._fitted |= fitted_views(own)
         self._drawn.pop(view.name, None)
 
     def of(self, view: LinkedView, stddev: float) -> list[LinearMeasurement]:

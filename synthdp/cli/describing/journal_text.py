@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from synthdp.report.texts.certificates import NOISE_IN_UNITS, event_row, in_records, in_units
+from synthdp.report.texts.certificates import NOISE_IN_UNITS, event_row, in_units
 from synthdp.report.texts.listing import table
 
 _SETTINGS = (
@@ -42,8 +42,6 @@ def describe_journal(content: Mapping[str, Any], path: str) -> str:
         if content["is_linked"]:
             events = in_units(events)
             noise = NOISE_IN_UNITS
-        else:
-            events = [*map(in_records, events)]
         lines += [
             "",
             table(("event", "what", noise, "rho"), [event_row(event) for event in events]),

@@ -266,12 +266,16 @@ class FittedView:
         # The mover takes rows as they come, and rows of one parent stand together here.
         order = generator.permutation(records.shape[1])
         shuffled = records[:, order]
+        possible = self._beside(shuffled, groups)
+        known = self._known_shares(shuffled, fixed, places, whole=whole)
+        measured, unmeasured = (
+            self._targets(each, shuffled, fixed, possible, known)
+            for each in (self._tables, self._unmeasured)
+        )
         tables = WantedTables(
             domain,
-            self._targets(self._tables, shuffled, fixed, groups, places, whole=whole),
-            unmeasured=self._targets(
-                self._unmeasured, shuffled, fixed, groups, places, whole=whole
-            ),
+            measured,
+            unmeasured=unmeasured,
             constraints=[*self.view.schema.constraints, *limits],
             fixed=(*fixed, _GROUP),
         )
@@ -283,13 +287,11 @@ class FittedView:
         tables: Mapping[Clique, FloatArray],
         records: NDArray[np.int32],
         fixed: Clique,
-        groups: Sequence[Group],
-        places: FloatArray | None,
-        *,
-        whole: bool,
+        possible: Mapping[str, NDArray[np.bool_]],
+        known: Mapping[str, FloatArray] | None,
     ) -> dict[Clique, FloatArray]:
         """Shares of the cells of marginals that rows should have, given what is known of them, and
-        expected rows of the whole view.
+        expected rows of the whole view; ``possible`` is `_beside`, and ``known`` `_known_shares`.
 
         What is released of own columns beside known ones says how they are distributed given these;
         so do one-way tables of own columns, which those of several are brought to agree with.
@@ -298,7 +300,6 @@ class FittedView:
         position = self.view.position
         targets: dict[Clique, FloatArray] = {}
         implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.drawn}
-        possible = self._beside(records, groups)
         for clique, rows in tables.items():
             shares = rows
             if position in fixed:
@@ -319,18 +320,30 @@ class FittedView:
         means: dict[str, FloatArray] = {
             name: np.mean(ways, axis=0) for name, ways in implied.items() if ways
         }
-        is_chain = places is not None and position in fixed
-        if places is not None and is_chain:
-            means |= self._shares_of_place(records, places)
-        is_step = whole and self.view.is_later and self.view.table.count in fixed
-        if is_step:
-            means |= self._shares_of_numbers(records)
+        means.update(known or {})
         return {
             clique: self._agreeing(clique, shares, means, records, fixed)
-            if is_chain or is_step or not {*fixed}.intersection(clique)
+            if known is not None or not {*fixed}.intersection(clique)
             else shares
             for clique, shares in targets.items()
         }
+
+    def _known_shares(
+        self,
+        records: NDArray[np.int32],
+        fixed: Clique,
+        places: FloatArray | None,
+        *,
+        whole: bool,
+    ) -> Mapping[str, FloatArray] | None:
+        """Shares of the levels of own columns that a population has where these rows are; None if
+        they are no population of one place, or of some numbers of rows.
+        """
+        if places is not None and self.view.position in fixed:
+            return self._shares_of_place(records, places)
+        if whole and self.view.is_later and self.view.table.count in fixed:
+            return self._shares_of_numbers(records)
+        return None
 
     def _beside(
         self, records: NDArray[np.int32], groups: Sequence[Group]
@@ -380,7 +393,7 @@ class FittedView:
     def _shares_of_place(
         self, records: NDArray[np.int32], places: FloatArray
     ) -> Mapping[str, FloatArray]:
-        """Shares of the levels of own columns that a population has where these rows are."""
+        """Shares of the levels of own columns that a population has at the place of these rows."""
         domain = self.model.domain
         position = self.view.position
         assert position is not None
