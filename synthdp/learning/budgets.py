@@ -15,8 +15,8 @@ open costs 1.
 """
 
 HEAPING = Fraction(1, 40)
-"""Share of the budget of a column of numbers for which of its values are round: a few large counts,
-as above.
+"""Share of the budget of a column of numbers or moments for which of its values are round: a few
+large counts, as above.
 """
 
 READING = Fraction(1, 40)
@@ -139,11 +139,11 @@ def has_density(column: OpenColumn) -> bool:
 
 
 def _share_of_heaping(column: OpenColumn) -> Fraction:
-    """Share of a column's budget for which of its values are round: of numbers with a density that
-    do not say it.
+    """Share of a column's budget for which of its values are round: of numbers and moments with a
+    density that do not say it.
     """
-    is_number = column.template.axis is not None and column.template.axis.can_be_added
-    asks = is_number and has_density(column) and not is_tree(column) and not column.declares_heaping
+    may_be_round = bool(column.round_steps) and not column.declares_heaping
+    asks = may_be_round and has_density(column) and not is_tree(column)
     return HEAPING if asks else Fraction(0)
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.grid import INFINITE, Grid
 from synthdp.learning.cells.density import shares_of_cells, split_evenly
 from synthdp.learning.cells.significance import ASTRONOMIC
 from synthdp.learning.cells.stretches import occupied_cells, standing_out
@@ -94,13 +93,12 @@ class ColumnHistogram:
         to_the_first = starts[0] == axis.coarse_edges[0]
         to_the_last = starts[-1] == axis.coarse_edges[-1]
         if axis.has_bounds and to_the_first and to_the_last:
-            return cls._between_bounds(values, axis.grid, starts, rho, shared)
+            return cls._between_bounds(values, axis, starts, rho, shared)
         # One question a cell: an end that is asked for apart would bring noise of its own into the
         # outermost cell.
         asked = starts[int(to_the_first) : len(starts) - int(to_the_last)]
         has_infinite = axis.grid.has_infinite
-        starts_asked = np.append(asked, INFINITE) if has_infinite else asked
-        histogram = values.histogram(axis.grid, starts_asked, rho=rho, shared=shared)
+        histogram = values.histogram(axis.grid, axis.asked(asked), rho=rho, shared=shared)
         counts = histogram.counts
         below = histogram.below
         above = 0.0
@@ -130,7 +128,7 @@ class ColumnHistogram:
     def _between_bounds(
         cls,
         values: PrivateValues,
-        grid: Grid,
+        axis: SearchGrid,
         starts: Ints,
         rho: Fraction,
         shared: bool,
@@ -140,12 +138,11 @@ class ColumnHistogram:
 
         Each record is in one cell, as it is without these, so the sensitivity is the same.
         """
-        asked = np.append(starts, INFINITE) if grid.has_infinite else starts
-        histogram = values.histogram(grid, asked, rho=rho, shared=shared)
+        histogram = values.histogram(axis.grid, axis.asked(starts), rho=rho, shared=shared)
         counts = histogram.counts
         below = histogram.below
         infinite = 0.0
-        if grid.has_infinite:
+        if axis.grid.has_infinite:
             counts, infinite = counts[:-1], float(counts[-1])
         counts, above = counts[:-1].copy(), float(counts[-1])
         for cell, beyond in ((0, below), (-1, above)):

@@ -1,5 +1,7 @@
-"""Learning how many decimals a column of numbers has."""
+"""Learning how many decimals a column of numbers has, and by which unit of time moments are kept."""
 
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, log10, sqrt
 from typing import NamedTuple
@@ -7,11 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from synthdp.core.errors import SchemaError
 from synthdp.core.grid import MAX_DECIMALS, Grid
 from synthdp.learning.cells.significance import ASTRONOMIC
 from synthdp.learning.cells.stretches import standing_out
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.axes.points import decimal_points
+from synthdp.schema.columns.calendar import RESOLUTIONS
+from synthdp.schema.open_column import OpenColumn
 
 MAX_LEARNT_DECIMALS = 16
 """The class of numbers with more decimals, or more digits, than every float can hold."""
@@ -80,6 +85,8 @@ class Decimals(NamedTuple):
     """Which part of the numbers has fewer decimals than the grid, by as many as people see, if far
     more do than by chance; else 0.
     """
+    points_each: int = 1
+    """Of moments, how many points before their resolution was learnt are one of the grid."""
 
 
 def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Decimals:
@@ -120,6 +127,25 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
         beyond = coarse - (BY_CHANCE + FEWER) * total
         fewer = min(fewer, 1.0) if beyond > SURELY * histogram.stddev * sqrt(n_coarse) else 0.0
     return Decimals(decimals, largest, standing is not None, fewer=fewer)
+
+
+def learn_resolution(
+    values: PrivateValues, column: OpenColumn, *, rho: Fraction
+) -> tuple[OpenColumn, int]:
+    """Spend ``rho`` on the longest of minute, hour and day that all but a few moments begin: the
+    column by it, and how many of the units before it has; as it was, and 1, if none stands out.
+    """
+    steps = (1, *column.round_steps)
+    cells = np.arange(len(steps) + 1)
+    histogram = values.histogram(Grid(column=column.name, of="steps"), cells, rho=rho)
+    # As decimals: from coarse to fine, point 0 first, which begins all of them.
+    finest = _decimals(histogram.counts[::-1], histogram.stddev)
+    n_longer = 0 if finest is None else min(len(steps) - finest, len(steps) - 1)
+    resolution = RESOLUTIONS[RESOLUTIONS.index(column.resolution) - n_longer]
+    own = dict(column.declared.get("synthdp") or {}) | {"resolution": resolution}
+    with suppress(SchemaError):  # parts of a date may need a finer one
+        return replace(column, declared=dict(column.declared) | {"synthdp": own}), steps[n_longer]
+    return column, 1
 
 
 def _decimals(counts: NDArray[np.float64], stddev: float) -> int | None:

@@ -39,6 +39,7 @@ from synthdp.learning.decimals import (
     decimals_between,
     decimals_for,
     learn_decimals,
+    learn_resolution,
 )
 from synthdp.learning.filling import UnreadCount
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
@@ -165,7 +166,11 @@ def _learn(
     column = budget.column
     if "levels" in column.open_parts:
         return _learn_levels(values, budget, min_mass=min_mass)
-    decimals = Decimals(column.decimals or 0, None)
+    points_each = 1
+    if budget.for_heaping and column.resolution:
+        column, points_each = learn_resolution(values, column, rho=budget.for_heaping)
+        budget = replace(budget, column=column, for_heaping=Fraction(0))
+    decimals = Decimals(column.decimals or 0, None, points_each=points_each)
     findings: dict[str, Any] = {}
     if budget.for_decimals:
         decimals = _learn_decimals(values, column, rho=budget.for_decimals)
@@ -224,6 +229,7 @@ def _learn_numbers(
     """Close a column of numbers or dates; ``findings`` has its decimals if they were learnt."""
     column = budget.column
     axis = SearchGrid.from_column(column, decimals=decimals.decimals, exponent=decimals.largest)
+    axis = replace(axis, points_each=decimals.points_each)
     learnt = _learnt(values, axis, budget)
     # Decimals that noise hides are few: so many that the range keeps its meaning.
     if not decimals.is_known and not axis.has_bounds:

@@ -21,7 +21,6 @@ from synthdp.privacy.unit import PrivacyUnit
 from synthdp.privacy.values.privtree import PrivTreeEvent
 from synthdp.privacy.values.thresholds import partition_threshold, value_weights
 from synthdp.privacy.values.value_events import HistogramEvent
-from synthdp.schema.axes.points import STEPS
 
 About: TypeAlias = Literal[
     "levels",
@@ -85,7 +84,11 @@ def questions(
     ask = _Asking(budget=budget, unit=unit, most_values=most_values)
     if "levels" in column.open_parts:
         return (ask.values("levels", rho), ask.reading())
-    asked = []
+    heaping = []
+    if budget.for_heaping:
+        least = significance(len(column.round_steps), ASTRONOMIC)
+        heaping = [ask.cells("heaping", budget.for_heaping, least)]
+    asked = heaping if column.resolution else []
     if budget.for_decimals:
         asked += [
             ask.cells(
@@ -117,10 +120,7 @@ def questions(
     asked += [ask.cells(second, rho * (1 - first - single), None)]
     if single:
         asked += [ask.cells("single values", rho * single, significance(FINE_CELLS))]
-    asked += reading
-    if budget.for_heaping:
-        asked += [ask.cells("heaping", budget.for_heaping, significance(len(STEPS), ASTRONOMIC))]
-    return tuple(asked)
+    return (*asked, *reading, *(() if column.resolution else heaping))
 
 
 @final

@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.grid import Grid
+from synthdp.core.grid import INFINITE, Grid
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.cells import octaves
 from synthdp.schema.axes.points import NEAR, decimal_points
@@ -35,6 +35,8 @@ class SearchGrid:
     """Whether the outermost coarse_edges are declared bounds."""
     likely: int
     """A grid point that values are often near to: 10, or the year 2000."""
+    points_each: int = 1
+    """How many points of a moment, before its resolution was learnt, are one of these."""
     largest: int | None = None
     """About the largest distance from 0 that values have, in grid points; None if that is not
     known.
@@ -96,6 +98,11 @@ class SearchGrid:
     def is_calendar(self) -> bool:
         """Whether the coarse_edges are decades, of equal length, rather than powers of two."""
         return self.order.has_even_cells
+
+    def asked(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where cells begin, as they are counted: then infinite numbers, where these have a cell."""
+        starts = starts * self.points_each
+        return np.append(starts, INFINITE) if self.grid.has_infinite else starts
 
     def values(self, points: NDArray[np.int64] | list[int]) -> list[Any]:
         """The values at grid points, as a schema holds them: integers, floats, or dates by the

@@ -1,6 +1,7 @@
 """Open columns: what is declared of a column whose domain is learnt under the privacy budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -14,7 +15,7 @@ from synthdp.core.errors import SchemaError
 from synthdp.core.grid import Grid
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.axes.bin_limits import DEFAULT_BINS, MAX_SINGLE_LEVELS
-from synthdp.schema.axes.points import MAX_NUMBER
+from synthdp.schema.axes.points import MAX_NUMBER, STEPS
 from synthdp.schema.columns.column import DEFAULT_MISSING_VALUES, Column
 from synthdp.schema.columns.described import LEARNT, UNWRITTEN, Reading
 from synthdp.schema.columns.reading import plain_text
@@ -79,10 +80,8 @@ class OpenColumn:
         if "levels" in self.open_parts:
             check_text(self.other, self.name, "synthdp.other")
             if plain_text(self.other) in set(map(plain_text, self.missing_values)):
-                refuse(
-                    self.name,
-                    f"synthdp.other {self.other!r} is one of the missing values; choose another label",
-                )
+                problem = f"synthdp.other {self.other!r} is one of the missing values"
+                refuse(self.name, f"{problem}; choose another label")
         _ = self.template  # refuses what no finding could close
         if self.limits and (limits := self._limits(self.decimals or 0)) and limits[0] >= limits[1]:
             key, value = next(iter(self.limits.items()))
@@ -100,9 +99,8 @@ class OpenColumn:
         """
         if "levels" in self.open_parts:
             taken = {plain_text(text) for text in (*self.missing_values, self.other)}
-            return self.resolved(
-                levels=[next(text for i in count() if (text := f"x{i}") not in taken)]
-            )
+            level = next(text for i in count() if (text := f"x{i}") not in taken)
+            return self.resolved(levels=[level])
         if "bounds" not in self.open_parts:
             return self.resolved()
         low, high = self._widest_bounds()
@@ -122,11 +120,9 @@ class OpenColumn:
         """The widest bounds that the column can have, as in a field."""
         *others, last = type_named(self.type).widest_bounds(self.declared, self.limits)
         for low, high in others:
-            try:
+            with suppress(SchemaError):
                 self._reader(low, high)
-            except SchemaError:
-                continue
-            return low, high
+                return low, high
         return last
 
     @property
@@ -153,15 +149,11 @@ class OpenColumn:
         """
         if not self.is_scaled:
             return self.template
-        limit = max(
-            10.0**scale,
-            *(10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER),
-            0.0,
-        )
+        limits = (10.0 * abs(each) for each in self.limits.values() if abs(each) < MAX_NUMBER)
+        limit = max([10.0**scale, *limits])
         bounds = {"minimum": -limit, "maximum": limit} | dict(self.limits)
-        return self.resolved(
-            **bounds, decimals=MAX_DIGITS - scale if self.decimals is None else None
-        )
+        decimals = MAX_DIGITS - scale if self.decimals is None else None
+        return self.resolved(**bounds, decimals=decimals)
 
     @property
     def widest_bounds(self) -> tuple[Any, Any]:
@@ -188,6 +180,15 @@ class OpenColumn:
         return None if axis is None else axis.resolution
 
     @property
+    def round_steps(self) -> tuple[int, ...]:
+        """What round grid points are multiples of: of moments, minutes, hours and days."""
+        if self.resolution is None:
+            return STEPS
+        lengths = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
+        own = lengths.get(self.resolution, 86_400)
+        return tuple(length // own for length in lengths.values() if length > own)
+
+    @property
     def bounds(self) -> tuple[float, float] | tuple[datetime, datetime] | None:
         """Declared bounds, as values; None if they are open, or the column has none."""
         axis = self.template.axis
@@ -201,8 +202,8 @@ class OpenColumn:
 
     @property
     def declares_heaping(self) -> bool:
-        """Whether it is declared which values are round, if only that none are."""
-        return self._own.get("heaping") is not None
+        """Whether it is declared which values are round, if only that none are, or a resolution."""
+        return any(self._own.get(key) is not None for key in ("heaping", "resolution"))
 
     @property
     def most_levels(self) -> int:
@@ -311,9 +312,8 @@ class OpenColumn:
 
     def _reader(self, low: Any, high: Any) -> Axis:
         """The column between some bounds, without missing values of its own."""
-        column = Resolver(declared=self.declared, missing_values=("",), open_bounds=False).column(
-            {"minimum": low, "maximum": high}, {}
-        )
+        resolver = Resolver(declared=self.declared, missing_values=("",), open_bounds=False)
+        column = resolver.column({"minimum": low, "maximum": high}, {})
         assert column.axis is not None
         return column.axis
 

@@ -21,6 +21,7 @@ AMOUNTS = pd.DataFrame(
 KINDS = {
     "integer": {"x": "integer"},
     "number": {"x": {"type": "number", "synthdp": {"derive": True, "decimals": 1}}},
+    "time": {"x": "time"},
 }
 CELLS = np.arange(len(STEPS) + 2)
 ODD = {
@@ -38,8 +39,20 @@ def with_value(value):
     return pd.concat([pd.DataFrame({"x": [value]}, dtype=object), AMOUNTS], ignore_index=True)
 
 
+def of_kind(frame, kind):
+    """The same as times of day, whose minutes the numbers are."""
+    if kind != "time":
+        return frame
+    day = np.datetime64("2021-01-01T00:00:00")
+    values = [
+        str(day + np.timedelta64(60 * value, "s"))[-8:] if type(value) is int else value
+        for value in frame["x"]
+    ]
+    return pd.DataFrame({"x": values}, dtype=object)
+
+
 def steps_counted(frame, kind):
-    table = held_rows(frame, OpenSchema.from_kinds(KINDS[kind]))
+    table = held_rows(of_kind(frame, kind), OpenSchema.from_kinds(KINDS[kind]))
     return table.source.histogram(
         Grid(column="x", of="steps", decimals=int(kind == "number")), CELLS
     )
@@ -57,7 +70,7 @@ def test_one_record_more_is_one_more_in_one_cell(name, kind):
 
 def asked(frame, kind):
     """A run with much budget, so that it asks how round values are."""
-    found = run_of(frame, KINDS[kind], randomness=Frozen(4), **LOUD)
+    found = run_of(of_kind(frame, kind), KINDS[kind], randomness=Frozen(4), **LOUD)
     assert not found.error
     assert "steps" in [event.to_dict().get("of") for event in found.events]
     return found
@@ -67,7 +80,8 @@ def asked(frame, kind):
 @pytest.mark.parametrize("name", ["a heap", "far out", "gap"])
 def test_a_run_is_moved_by_no_more_than_it_is_charged_for(kind, name):
     assert asked(AMOUNTS, kind)
-    assert moves(KINDS[kind], AMOUNTS, with_value(ODD[name]), 1) == []
+    tables = (of_kind(frame, kind) for frame in (AMOUNTS, with_value(ODD[name])))
+    assert moves(KINDS[kind], *tables, 1) == []
 
 
 def count_twice(monkeypatch):
@@ -85,7 +99,7 @@ def read_the_row_before(monkeypatch):
     """A step is that of the difference to the record before."""
     original = held_columns.steps_of
     monkeypatch.setattr(
-        held_columns, "steps_of", lambda points: original(np.diff(points, prepend=0))
+        held_columns, "steps_of", lambda points, steps: original(np.diff(points, prepend=0), steps)
     )
 
 
@@ -93,7 +107,9 @@ def read_the_finest(monkeypatch):
     """Steps are told as multiples of the finest that occurs."""
     original = held_columns.steps_of
     monkeypatch.setattr(
-        held_columns, "steps_of", lambda points: original(points) - original(points).min(initial=99)
+        held_columns,
+        "steps_of",
+        lambda points, steps: original(points, steps) - original(points, steps).min(initial=99),
     )
 
 

@@ -207,7 +207,7 @@ def test_no_number_of_decimals_is_taken_from_noise():
         learn_decimals(Noisy(random().random(40), seed), "x", rho=Fraction(1, 5000))
         for seed in range(20)
     }
-    assert found == {(8, None, False, 0.0, 0.0)}
+    assert {each[:5] for each in found} == {(8, None, False, 0.0, 0.0)}
 
 
 def test_what_is_spent_is_never_more_than_was_given():

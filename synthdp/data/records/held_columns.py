@@ -254,7 +254,7 @@ class HeldNumbers(_HeldPoints):
         if grid.of == "steps":
             plain = replace(grid, of="values", has_infinite=False)
             points, is_number = self._points(plain)
-            return steps_of(points), is_number
+            return steps_of(points, self.column.round_steps), is_number
         numbers = self.rows.joined()
         is_number = ~np.isnan(numbers)
         if grid.of == "reading":

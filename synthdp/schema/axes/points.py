@@ -93,20 +93,20 @@ def decimals_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     return n_decimals
 
 
-def steps_of(points: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many of `STEPS` divide each point; one more for 0.
+def steps_of(points: NDArray[np.int64], steps: tuple[int, ...] = STEPS) -> NDArray[np.int64]:
+    """How many of some steps, each a divisor of the next, divide each point; one more for 0.
 
     >>> steps_of(np.array([7, -5, 40, 1500, 0])).tolist() == [0, 1, 2, 5, len(STEPS) + 1]
     True
     """
-    steps = np.zeros(len(points), dtype=np.int64)
+    n_steps = np.zeros(len(points), dtype=np.int64)
     rest = np.arange(len(points))
     # Each step divides the next, so what one does not divide no later one does.
-    for step in STEPS:
+    for step in steps:
         rest = rest[points[rest] % step == 0]
-        steps[rest] += 1
-    steps[points == 0] += 1
-    return steps
+        n_steps[rest] += 1
+    n_steps[points == 0] += 1
+    return n_steps
 
 
 def exponents_of(numbers: NDArray[np.float64]) -> NDArray[np.int64]:

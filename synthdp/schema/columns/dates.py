@@ -459,7 +459,7 @@ class DateColumn(TemporalColumn[date]):
             notes.append(UNZONED if self.format is None else UNZONED_FORMAT)
         if self.type == "datetime" and self.resolution == "second":
             notes.append("fractions of seconds are cut off")
-            notes.append("full hours or minutes get random seconds: declare synthdp.resolution")
+            notes.append("full hours get random seconds: declare synthdp.resolution, or no bins")
         # Said only where it differs from what everybody expects.
         if self.resolution != DEFAULT_RESOLUTION[self.type]:
             notes.append(f"kept by {self.resolution}")

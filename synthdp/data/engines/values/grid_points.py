@@ -166,7 +166,7 @@ def points_of(column: OpenColumn, grid: Grid, form: Form) -> Iterator[nw.Expr]:
     if form == "number":
         yield _nearest(value, grid.decimals) if column.has_decimals else _whole(value)
     if grid.of == "steps":
-        yield _steps(value)
+        yield _steps(value, column.round_steps)
 
 
 def _number(column: OpenColumn, held: EngineColumn) -> nw.Expr:
@@ -301,9 +301,9 @@ def _exponents(value: nw.Expr) -> Iterator[nw.Expr]:
     yield value // 2**31 * 32 + among.cast(nw.Int64) + first
 
 
-def _steps(point: nw.Expr) -> nw.Expr:
+def _steps(point: nw.Expr, steps: tuple[int, ...] = STEPS) -> nw.Expr:
     """As `points.steps_of`."""
-    passed = [point % step == 0 for step in STEPS] + [point == 0]
+    passed = [point % step == 0 for step in steps] + [point == 0]
     return counted(passed).cast(nw.Int64)  # each step divides the next
 
 
