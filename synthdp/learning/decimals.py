@@ -39,6 +39,9 @@ SURELY = 3.0
 USUAL = 4
 """Numbers that people write have so many decimals at most."""
 
+FRACTIONS = [*range(1, USUAL + 1), MAX_LEARNT_DECIMALS]
+"""The decimals of numbers that are not whole: those, and as of thirds."""
+
 MISTAKEN = 5e-4
 """Probability of taking noise for decimals that no number has; for which are most frequent less
 evidence will do.
@@ -94,24 +97,22 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     hundreds).
 
     Measured numbers have all decimals that floats have. For them the grid follows from how
-    large they are: it divides the largest octave into about 2^48 parts.
+    large they are: it divides the largest octave into about 2^48 parts. Where numbers may be whole
+    or not, that is asked again instead.
     """
-    starts = np.arange(MAX_LEARNT_DECIMALS + 1)
-    histogram = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho / 2)
-    standing = _decimals(histogram.counts, histogram.stddev)
+    counts, stddev = _counts_of_decimals(values, column, rho / 2)
+    standing = _decimals(counts, stddev)
+    is_asked_again = False
     if standing == 0:
-        # Those that people write, and those of measured numbers, as of thirds.
-        whole, *decimals = histogram.counts[[*range(USUAL + 1), MAX_LEARNT_DECIMALS]].tolist()
-        n_fractions = sum(decimals)
-        fractions = n_fractions / max(whole + n_fractions, whole)
-        is_clear = n_fractions > CLEAR * histogram.stddev * sqrt(len(decimals))
-        return Decimals(0, None, fractions=fractions if is_clear and fractions > FEW else 0.0)
-    exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
-    sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho / 2)
-    plain = np.flatnonzero(standing_out(sizes.counts, sizes.stddev, false_alarm=ASTRONOMIC))
-    largest = int(exponents[plain[-1]]) if plain.size else None
-    if largest == exponents[0]:
-        largest = None  # nothing but 0
+        standing, fractions = _decimals_of_fractions(counts, stddev)
+        is_asked_again = fractions > 0
+        if is_asked_again:
+            counts = (counts + _counts_of_decimals(values, column, rho / 2)[0]) / 2
+            stddev /= sqrt(2)
+            standing, fractions = _decimals_of_fractions(counts, stddev)
+        if standing == 0:
+            return Decimals(0, None, fractions=fractions)
+    largest = None if is_asked_again else _largest(values, column, rho / 2)
     scale = LIKELY_EXPONENT if largest is None else largest
     fitting = min(max(floor((POINT_BITS - 1 - scale) * log10(2)), -MAX_SCALE), MAX_SCALE)
     decimals = (
@@ -121,12 +122,49 @@ def learn_decimals(values: PrivateValues, column: str, *, rho: Fraction) -> Deci
     if decimals == standing:
         # Of further decimals nobody sees whether there are as many.
         n_coarse = min(decimals, USUAL)
-        coarse = float(histogram.counts[:n_coarse].sum())
-        total = float(histogram.counts.sum())
+        coarse = float(counts[:n_coarse].sum())
+        total = float(counts.sum())
         fewer = coarse / total if total > 0 else 0.0
         beyond = coarse - (BY_CHANCE + FEWER) * total
-        fewer = min(fewer, 1.0) if beyond > SURELY * histogram.stddev * sqrt(n_coarse) else 0.0
+        fewer = min(fewer, 1.0) if beyond > SURELY * stddev * sqrt(n_coarse) else 0.0
     return Decimals(decimals, largest, standing is not None, fewer=fewer)
+
+
+def _counts_of_decimals(
+    values: PrivateValues, column: str, rho: Fraction
+) -> tuple[NDArray[np.float64], float]:
+    """Noisy counts of numbers by how many decimals they have, and the noise of each."""
+    starts = np.arange(MAX_LEARNT_DECIMALS + 1)
+    histogram = values.histogram(Grid(column=column, of="decimals"), starts, rho=rho)
+    return histogram.counts, histogram.stddev
+
+
+def _largest(values: PrivateValues, column: str, rho: Fraction) -> int | None:
+    """The exponent of two of the largest numbers; None if noise hides it, or all are 0."""
+    exponents = np.arange(-MAX_EXPONENT, MAX_EXPONENT)
+    sizes = values.histogram(Grid(column=column, of="exponents"), exponents, rho=rho)
+    plain = np.flatnonzero(standing_out(sizes.counts, sizes.stddev, false_alarm=ASTRONOMIC))
+    return int(exponents[plain[-1]]) if plain.size and plain[-1] else None
+
+
+def _decimals_of_fractions(counts: NDArray[np.float64], stddev: float) -> tuple[int, float]:
+    """The decimals that most numbers have which are not whole, where all of these together stand
+    out and are not few; else 0, and which part of the numbers they rather are, though noise may say
+    so.
+    """
+    standing = _decimals(counts, stddev)
+    if standing is not None and standing in FRACTIONS:
+        return standing, 0.0
+    *written, measured = counts[FRACTIONS].tolist()
+    n_fractions = sum(written) + measured
+    noise = stddev * sqrt(len(FRACTIONS))
+    share = n_fractions / max(float(counts[0]) + n_fractions, float(counts[0]))
+    if share <= FEW or n_fractions <= CLEAR * noise:
+        return 0, 0.0
+    if standing_out(np.array([n_fractions]), noise, false_alarm=MISTAKEN)[0]:
+        likeliest = 1 + written.index(max(written))
+        return likeliest if sum(written) >= measured else MAX_LEARNT_DECIMALS, 0.0
+    return 0, share
 
 
 def learn_resolution(

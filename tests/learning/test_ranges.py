@@ -201,6 +201,18 @@ def test_decimals_are_those_that_one_in_twenty_has(values, decimals):
         assert learn_decimals(Noisy(values, seed), "x", rho=Fraction(1, 500))[0] == decimals
 
 
+def test_fractions_that_noise_nearly_hides_are_asked_for_again():
+    """What a tenth of the numbers has must not become 0 because no number of decimals stands out."""
+    amounts = np.repeat([0, 0.5, 0.25], [3000, 200, 160])
+    whole = np.repeat([0.0, 1.0, 7.0], [3000, 200, 160])
+    found, none = (
+        [learn_decimals(Noisy(values, seed), "x", rho=Fraction(1, 4000))[0] for seed in range(40)]
+        for values in (amounts, whole)
+    )
+    assert sum(decimals in (1, 2) for decimals in found) > 27
+    assert set(none) == {0}
+
+
 def test_no_number_of_decimals_is_taken_from_noise():
     """Nothing stands out of 40 records: the grid then has room for small and large numbers."""
     found = {
