@@ -61,9 +61,9 @@ def test_a_simple_release_is_made_and_drawn_without_them():
 def test_a_plain_run_is_made_without_them():
     loaded = _loaded_by(PLAIN_RUN)
     assert "synthdp.release.release" in loaded
-    # engines ask whether rows are possible, certificates of runs for unused levels, a run measures
-    # how good its rows are, and first looks whether columns can be read
-    names = {"POSSIBILITY", "UNUSED_LEVELS", "COMPARED", "PLACED_SCORE", "READING_CHECK"}
+    # engines ask whether rows are possible, a run measures how good its rows are, and first looks
+    # whether columns can be read
+    names = {"POSSIBILITY", "COMPARED", "PLACED_SCORE", "READING_CHECK"}
     allowed = {NAMED[name].name.partition(":")[0] for name in names}
     assert loaded.isdisjoint({named.name.partition(":")[0] for named in NAMED.values()} - allowed)
 

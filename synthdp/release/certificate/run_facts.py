@@ -13,7 +13,6 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.learning.filling import UnreadCount
 from synthdp.learning.parse_cautions import unread_cautions, unread_facts
-from synthdp.learning.unused_levels import levels_without_records
 from synthdp.privacy.ledger import PrivacyLedger
 from synthdp.privacy.noise.randomness import Randomness
 from synthdp.release.certificate.certificate import privacy_certificate, unfinished_facts
@@ -24,6 +23,7 @@ from synthdp.schema.schema import Schema
 
 TAILS = "synthdp.learning.tails_beyond"
 LOST_BINS = "synthdp.learning.bins_lost:lost_bins"
+UNUSED_LEVELS = "synthdp.learning.unused_levels:levels_without_records"
 """Loaded by runs that learnt a column."""
 
 
@@ -189,7 +189,7 @@ class RunFacts:
         bounds, and values that are round.
         """
         columns = {column.name: column for column in drawn.table_columns}
-        unused = levels_without_records(schema, measurements, derived)
+        unused = import_named(UNUSED_LEVELS)(schema, measurements, derived)
         asked = [
             each.name
             for each in self.schema.open_columns
