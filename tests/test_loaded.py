@@ -35,6 +35,7 @@ NEEDED_BY = {
     "synthdp.schema.rules.simplex": ("checks",),
     "synthdp.schema.rules.drawing": ("checks",),
     "synthdp.learning.unused_levels": (),
+    "synthdp.data.records.derived_column": (),
     "synthdp.data.engines.engine_frame": (),
     "synthdp.data.files.csv_file": (),
     "synthdp.data.files.parquet_file": (),

@@ -1,19 +1,25 @@
 """Sources: where exact counts come from. Only the privacy kernel may ask them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
+from synthdp.core.imports import import_named
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable
 from synthdp.data.counting.covering import TABLE_CELLS, Axes, axes_of, in_batches, marginals
 from synthdp.data.counting.dominant import counts_of_all
 from synthdp.data.counting.joint import JointCounter
-from synthdp.data.records.derived_column import DerivedColumn, derived_table
+
+if TYPE_CHECKING:
+    from synthdp.data.records.derived_column import DerivedColumn
+
+DERIVED_TABLE = "synthdp.data.records.derived_column:derived_table"
+"""Loaded where a run measures how well a column is predicted."""
 
 KEPT_CELLS = 2**24
 """Most cells of exact counts that a source keeps (128 MiB), and most that it counts ahead of
@@ -48,9 +54,9 @@ class CodedSource(Sensitive):
         """Names and numbers of levels."""
         return self._table.domain
 
-    def derived(self, columns: Sequence[DerivedColumn]) -> "CodedSource":
+    def derived(self, columns: "Sequence[DerivedColumn]") -> "CodedSource":
         """Exact counts of derived columns of the same rows; raises as `DerivedColumn.check`."""
-        return CodedSource(derived_table(columns, self.domain, [self._table]))
+        return CodedSource(import_named(DERIVED_TABLE)(columns, self.domain, [self._table]))
 
     def counts(self, clique: Clique) -> NDArray[np.int64]:
         """Number of rows in each cell of a marginal, one axis an attribute; read-only.

@@ -3,18 +3,21 @@ domain.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
+from synthdp.core.imports import import_named
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable
-from synthdp.data.records.coded_source import CodedSource
-from synthdp.data.records.derived_column import DerivedColumn, derived_table
+from synthdp.data.records.coded_source import DERIVED_TABLE, CodedSource
 from synthdp.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from synthdp.data.records.derived_column import DerivedColumn
 
 
 @final
@@ -62,9 +65,9 @@ class PlacedSource(Sensitive):
         """Names and numbers of codes, rare ones included."""
         return self._domain
 
-    def derived(self, columns: Sequence[DerivedColumn]) -> CodedSource:
+    def derived(self, columns: "Sequence[DerivedColumn]") -> CodedSource:
         """Exact counts of derived columns of the same rows; raises as `DerivedColumn.check`."""
-        return CodedSource(derived_table(columns, self._domain, self._tables))
+        return CodedSource(import_named(DERIVED_TABLE)(columns, self._domain, self._tables))
 
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
         """Counts of many marginals in the order asked for; raises as `CodedSource.counts_of`."""
