@@ -36,6 +36,7 @@ NEEDED_BY = {
     "synthdp.schema.rules.drawing": ("checks",),
     "synthdp.learning.unused_levels": (),
     "synthdp.data.records.derived_column": (),
+    "synthdp.schema.rules.expressions": ("checks",),
     "synthdp.data.engines.engine_frame": (),
     "synthdp.data.files.csv_file": (),
     "synthdp.data.files.parquet_file": (),

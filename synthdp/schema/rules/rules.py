@@ -17,13 +17,14 @@ an edge there.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.errors import SchemaError
+from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.axes.axis import Axis
 from synthdp.schema.columns.column import Column
@@ -33,11 +34,15 @@ from synthdp.schema.rules.conditions import (
     listed_levels,
     range_of,
 )
-from synthdp.schema.rules.expressions import Relation, relations_of
+
+if TYPE_CHECKING:
+    from synthdp.schema.rules.expressions import Relation
 
 Mask = NDArray[np.bool_]
 Columns = Mapping[str, Column]
 
+RELATIONS_OF = "synthdp.schema.rules.expressions:relations_of"
+"""What reads a check; loaded where there is one."""
 
 _RULES = '{"forbid": ..}, {"allow": ..}, {"determines": .., "map": ..} or {"check": ..}'
 
@@ -58,7 +63,7 @@ class Rule:
     """The combinations of level codes that it allows; of checks, as far as engines know
     them.
     """
-    relations: tuple[Relation, ...] = field(default=(), compare=False)
+    relations: "tuple[Relation, ...]" = field(default=(), compare=False)
     """What a check states of values."""
 
 
@@ -72,9 +77,12 @@ def is_check(rule: object) -> bool:
     return isinstance(rule, Mapping) and set(rule) - {"description"} == {"check"}
 
 
-def relations_of_check(rule: Any) -> tuple[Relation, ...]:
+def relations_of_check(rule: Any) -> "tuple[Relation, ...]":
     """What a rule states of values; nothing if it is no check."""
-    return relations_of(rule["check"]) if is_check(rule) else ()
+    if not is_check(rule):
+        return ()
+    relations: tuple[Relation, ...] = import_named(RELATIONS_OF)(rule["check"])
+    return relations
 
 
 def names_in(rule: Mapping[str, Any]) -> set[str]:
