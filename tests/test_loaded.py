@@ -37,6 +37,8 @@ NEEDED_BY = {
     "synthdp.learning.unused_levels": (),
     "synthdp.data.records.derived_column": (),
     "synthdp.schema.rules.expressions": ("checks",),
+    "synthdp.schema.made_up.generated_column": ("ids",),
+    "synthdp.schema.made_up.empty_cells": ("ids",),
     "synthdp.data.engines.engine_frame": (),
     "synthdp.data.files.csv_file": (),
     "synthdp.data.files.parquet_file": (),

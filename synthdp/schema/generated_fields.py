@@ -8,14 +8,16 @@ its ``type``, with the settings beside that. These two mean the same::
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
-from synthdp.schema.made_up.generated_column import GeneratedColumn
 from synthdp.schema.types import GENERATED_KINDS, generated_kind, is_generated
 from synthdp.schema.words.texts import checked_name, in_column, refuse
+
+if TYPE_CHECKING:
+    from synthdp.schema.made_up.generated_column import GeneratedColumn
 
 _OF_READING = ("format", "categories", "missingValues", "trueValues", "falseValues")
 _OF_NUMBERS = ("decimalChar", "groupChar", "bareNumber")
@@ -81,7 +83,7 @@ def _kind(field: Any) -> Any:
     return own.get("kind") if isinstance(own, Mapping) else None
 
 
-def _column(field: Mapping[str, Any]) -> GeneratedColumn:
+def _column(field: Mapping[str, Any]) -> "GeneratedColumn":
     name = checked_name(field.get("name"))
     kind = _kind(field)
     own = field.get("synthdp") or {}
@@ -131,7 +133,7 @@ def _check_keys(name: str, kind: str, field: Mapping[str, Any], own: Mapping[str
     in_column(name, "", dict.fromkeys(unread)).check_keys(known, " for this kind of column")
 
 
-def _check_constraints(column: GeneratedColumn, constraints: Any) -> None:
+def _check_constraints(column: "GeneratedColumn", constraints: Any) -> None:
     declared = in_column(column.name, "constraints", constraints)
     for key in ("enum", "minimum", "maximum"):
         if declared[key].value not in (None, []):

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
-from synthdp.schema.columns.reading import distinct, is_missing, objects_of
+from synthdp.schema.columns.reading import canonical_text, distinct, is_missing, objects_of
 
 Mask = NDArray[np.bool_]
 
@@ -64,6 +64,17 @@ def filled_cells(given: pd.Series, drawn: pd.Series, is_given: Mask) -> pd.Serie
     places = np.concatenate([np.flatnonzero(is_given), np.flatnonzero(~is_given)])
     both = pd.concat([stated, drawn[~is_given]]) if len(stated) else drawn
     return pd.Series(both.array[np.argsort(places)])
+
+
+def given_cells(given: pd.Series, made: pd.Series, *, text: bool) -> pd.Series:
+    """Values that somebody gave, as they are or as texts, and others where cells are empty."""
+    is_given = ~empty_cells(given)
+    if text:
+        texts = [
+            value if isinstance(value, str) else canonical_text(value) or "" for value in given
+        ]
+        given = pd.Series(texts, dtype=object)
+    return filled_cells(given, made, is_given)
 
 
 def _in_zone(moments: pd.Series, zone: Any) -> pd.Series:

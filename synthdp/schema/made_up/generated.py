@@ -4,18 +4,22 @@ their values.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError, SchemaError
-from synthdp.schema.columns.reading import canonical_text
-from synthdp.schema.made_up.empty_cells import empty_cells, filled_cells
-from synthdp.schema.made_up.generated_column import GeneratedColumn
+from synthdp.core.imports import import_named
 from synthdp.schema.words.headers import listed
 from synthdp.schema.words.texts import refuse
+
+if TYPE_CHECKING:
+    from synthdp.schema.made_up.generated_column import GeneratedColumn
+
+GIVEN_CELLS = "synthdp.schema.made_up.empty_cells:given_cells"
+"""Values that somebody gave, with empty cells filled; loaded where there are some."""
 
 
 @final
@@ -23,7 +27,7 @@ from synthdp.schema.words.texts import refuse
 class Generated:
     """The generated columns of a schema; a schema without any has an empty one."""
 
-    columns: tuple[GeneratedColumn, ...] = ()
+    columns: "tuple[GeneratedColumn, ...]" = ()
     """The columns."""
     order: tuple[str, ...] = ()
     """Names of the columns of the table in order, those that the model draws included; not all
@@ -76,7 +80,7 @@ class Generated:
             problem = f"primaryKey {listed(self.key)}: values that are drawn cannot be promised to be unique"
             raise SchemaError(f"schema: {problem}; {way_out}")
 
-    def _makes_unique(self, column: GeneratedColumn) -> bool:
+    def _makes_unique(self, column: "GeneratedColumn") -> bool:
         return (
             column.name in self.key
             and (column.is_unique or bool(column.within))
@@ -162,10 +166,11 @@ class Generated:
         for number, column in self._numbered():
             given = stated.get(column.name)
             values = column.values(table, seed + number)
-            if given is not None:
-                values = column.beside(given, values, table)
-            made = _drawn(values, text=text)
-            columns[column.name] = made if given is None else _completed(given, made, text=text)
+            if given is None:
+                columns[column.name] = _drawn(values, text=text)
+            else:
+                made = _drawn(column.beside(given, values, table), text=text)
+                columns[column.name] = import_named(GIVEN_CELLS)(given, made, text=text)
         whole = pd.DataFrame(
             {name: columns[name] for name in self.header(table.columns)}, copy=False
         )
@@ -175,7 +180,7 @@ class Generated:
             )
         return whole
 
-    def _numbered(self) -> Iterator[tuple[int, GeneratedColumn]]:
+    def _numbered(self) -> "Iterator[tuple[int, GeneratedColumn]]":
         """Each column, and how many like it come before: the second name and the second mail are of
         another person.
         """
@@ -194,14 +199,3 @@ def _drawn(values: list[str] | NDArray[np.int64], *, text: bool) -> pd.Series:
             pd.Series(list(map(str, values.tolist())), dtype=object) if text else pd.Series(values)
         )
     return pd.Series(values, dtype=object if text else pd.Series([""]).dtype)
-
-
-def _completed(given: pd.Series, made: pd.Series, *, text: bool) -> pd.Series:
-    """Values that somebody gave, as they are or as texts, and others where cells are empty."""
-    is_given = ~empty_cells(given)
-    if text:
-        texts = [
-            value if isinstance(value, str) else canonical_text(value) or "" for value in given
-        ]
-        given = pd.Series(texts, dtype=object)
-    return filled_cells(given, made, is_given)
