@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, TypeAlias, final
 
 from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_named
+from synthdp.schema.kinds import DTYPES, name_dtypes
 from synthdp.schema.open_schema import OpenSchema
 from synthdp.schema.public_files import as_schema
-from synthdp.schema.words.dtypes import as_mapping, dtypes_in, kinds_of
 
 FROM_DTYPES = "dtypes"
 """In place of kinds: the dtypes of the table say them."""
@@ -64,9 +65,8 @@ def settled_schema(
             problem = "schema and kinds are both given"
         way_out = f"give one of the two, for instance kinds={FROM_DTYPES!r} if the dtypes of the table are public"
         raise ParameterError(f"{problem}; {way_out}")
-    if schema is not None:
+    if kinds is None:
         return as_schema(schema, dialect=dialect, learns_bins=learns_bins), {}
-    kinds = as_mapping(kinds)
     if isinstance(kinds, str) and kinds == FROM_DTYPES:
         if dtypes is None:
             raise ParameterError(
@@ -75,7 +75,8 @@ def settled_schema(
         # Dtypes follow from the values, so this is the user's statement that they are public; the
         # certificate lists them among what is unprotected.
         public = {name: dtype for name, dtype in dtypes.items() if name != unit}
-        return as_schema(OpenSchema.from_kinds(kinds_of(public)), dialect=dialect), public
+        kinds = import_named(f"{DTYPES}:kinds_of")(public)
+        return as_schema(OpenSchema.from_kinds(kinds), dialect=dialect), public
     if (
         isinstance(kinds, str)
         # Any text is a path here, so that a slip of the key would become "no such file" without
@@ -87,4 +88,7 @@ def settled_schema(
             f"kinds is {kinds!r}, and there is no such file; did you mean {FROM_DTYPES!r}?"
         )
     schema = as_schema(OpenSchema.from_kinds(kinds), dialect=dialect)
-    return schema, dtypes_in(kinds) if isinstance(kinds, Mapping) else {}
+    if isinstance(kinds, str | PathLike) or not name_dtypes(kinds):
+        return schema, {}
+    kinds = import_named(f"{DTYPES}:as_mapping")(kinds)
+    return schema, import_named(f"{DTYPES}:dtypes_in")(kinds)

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from synthdp.core.errors import SchemaError
+from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.schema.dialect import PRESETS
 from synthdp.schema.frictionless import FREE_TEXT, FREE_TEXT_TYPES
@@ -14,8 +15,7 @@ from synthdp.schema.keys import OWN, check_field_keys
 from synthdp.schema.open_parts import derivable, is_closable
 from synthdp.schema.rules.rules import settled_names
 from synthdp.schema.types import GENERATED_KINDS, TYPES, is_generated
-from synthdp.schema.words.dtypes import as_mapping, plain_kinds
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import is_in_json, label_of, refuse
 
 _OF_KINDS = {
     "constraints": ("rules", "rule", "checks", "check"),
@@ -24,6 +24,9 @@ _OF_KINDS = {
     "missingValues": ("missing", "missing_values"),
 }
 """What may stand there, and what else it is called."""
+
+DTYPES = "synthdp.schema.words.dtypes"
+"""What reads kinds that are dtypes or types of Python; loaded where there are some."""
 
 IGNORE = "ignore"
 """What it calls a column that is to be left out."""
@@ -56,7 +59,8 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     >>> schema_of_kinds({"job": "categorical", "note": "ignore"})["synthdp"]
     {'ignore': ['note']}
     """
-    kinds = as_mapping(kinds)
+    if not isinstance(kinds, Mapping):
+        kinds = import_named(f"{DTYPES}:as_mapping")(kinds)
     if not isinstance(kinds, Mapping) or isinstance(kinds.get("fields"), list):
         way_out = "give a schema as the schema, not as kinds"
         raise SchemaError(
@@ -66,14 +70,16 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
         raise SchemaError(
             'kinds: no column is named; list at least one column with its kind, {"age": "integer"}'
         )
-    own, written, kinds = _settings(plain_kinds(kinds))
+    if name_dtypes(kinds):
+        kinds = import_named(f"{DTYPES}:plain_kinds")(kinds)
+    own, written, kinds = _settings(kinds)
     if not kinds:
         raise SchemaError(
             "kinds: synthdp says how the table is written, but no column is named; list them beside it"
         )
     # Columns to leave out are named, too. A column that nobody mentions is more likely forgotten
     # than meant to go, and is an error later.
-    ignored = [str(name) for name, kind in kinds.items() if _label(kind) == IGNORE]
+    ignored = [str(name) for name, kind in kinds.items() if label_of(kind) == IGNORE]
     if len(ignored) == len(kinds):
         raise SchemaError(
             f"kinds: the kind of all columns is {IGNORE!r}; say of at least one what it holds"
@@ -84,11 +90,16 @@ def schema_of_kinds(kinds: Mapping[str, Any]) -> dict[str, Any]:
     fields = [
         _field(str(name), kind, words, is_settled=name in settled)
         for name, kind in kinds.items()
-        if _label(kind) != IGNORE
+        if label_of(kind) != IGNORE
     ]
     if ignored:
         own |= {"ignore": ignored}
     return {"fields": fields} | written | ({"synthdp": own} if own else {})
+
+
+def name_dtypes(kinds: Any) -> bool:
+    """Whether kinds are, or some of them name, what no JSON holds: dtypes and types of Python."""
+    return not isinstance(kinds, Mapping) or not all(map(is_in_json, map(label_of, kinds.values())))
 
 
 def _settings(kinds: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Mapping[str, Any]]:
@@ -116,13 +127,9 @@ def without_ignored(schema: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[st
     return own["ignore"].sequence("a list of column names"), dict(schema) | {"synthdp": rest}
 
 
-def _label(kind: Any) -> Any:
-    return kind.get("type") if isinstance(kind, Mapping) else kind
-
-
 def _field(name: str, kind: Any, words: Mapping[str, Any], *, is_settled: bool) -> dict[str, Any]:
     given: dict[str, Any] = dict(kind) if isinstance(kind, Mapping) else {}
-    label = _label(kind)
+    label = label_of(kind)
     if not is_generated(label):
         check_field_keys(name, given)
         # Whoever lists words for all columns says that values are missing, but where one never is.
@@ -190,7 +197,7 @@ def are_kinds(content: Any) -> bool:
     """
     if not isinstance(content, Mapping) or isinstance(content.get("fields"), list):
         return False
-    labels = [_label(kind) for kind in content.values()]
+    labels = [label_of(kind) for kind in content.values()]
     return any(label is None or isinstance(label, str) for label in labels) and all(
         label is None or isinstance(label, str | int | float) for label in labels
     )

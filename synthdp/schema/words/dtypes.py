@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from synthdp.core.imports import import_named
-from synthdp.schema.words.texts import refuse
+from synthdp.schema.words.texts import is_in_json, label_of, refuse
 
 Dtype = Any
 """A dtype of pandas or numpy."""
@@ -98,21 +98,12 @@ def _origin(thing: object) -> str:
 
 def dtypes_in(kinds: Mapping[str, Any]) -> dict[str, Dtype]:
     """The dtypes that kinds name, types of Python and names of kinds aside."""
-    labels = {str(name): _label(kind) for name, kind in kinds.items()}
+    labels = {str(name): label_of(kind) for name, kind in kinds.items()}
     return {
         name: as_dtype(label)
         for name, label in labels.items()
-        if not _is_name(label) and not _of_python(label)
+        if not is_in_json(label) and not _of_python(label)
     }
-
-
-def _label(kind: Any) -> Any:
-    return kind.get("type") if isinstance(kind, Mapping) else kind
-
-
-def _is_name(label: Any) -> bool:
-    """Whether a kind is one of JSON's values, right or wrong: whoever reads kinds says which."""
-    return label is None or isinstance(label, str | int | float | list)
 
 
 def _of_python(label: Any) -> str | None:
@@ -120,8 +111,8 @@ def _of_python(label: Any) -> str | None:
 
 
 def _plain_kind(name: str, kind: Any) -> Any:
-    label = _label(kind)
-    if _is_name(label):
+    label = label_of(kind)
+    if is_in_json(label):
         return kind
     python_type = _of_python(label)
     declared: dict[str, Any] = (

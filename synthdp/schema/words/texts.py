@@ -1,6 +1,7 @@
 """Texts of a schema: names, titles, labels. A file must be able to hold them."""
 
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.json_value import JsonValue
@@ -44,3 +45,13 @@ def check_words(name: object, title: object, description: object) -> None:
     """Refuse a name, or texts for people, that a file cannot hold."""
     for key, text in (("title", title), ("description", description)):
         check_text(text, checked_name(name), key)
+
+
+def label_of(kind: Any) -> Any:
+    """What the kind of a column is called: the kind itself, or the ``type`` of an object."""
+    return kind.get("type") if isinstance(kind, Mapping) else kind
+
+
+def is_in_json(label: Any) -> bool:
+    """Whether it is one of JSON's values, right or wrong: whoever reads kinds says which."""
+    return label is None or isinstance(label, str | int | float | list)
