@@ -11,7 +11,7 @@ from synthdp.core.domain import Domain
 from synthdp.core.imports import import_named
 from synthdp.data.asking.sensitive import Sensitive
 from synthdp.data.codes.coded_table import CodedTable
-from synthdp.data.counting.covering import TABLE_CELLS, Axes, axes_of, in_batches, marginals
+from synthdp.data.counting.covering import Axes, in_batches
 from synthdp.data.counting.dominant import counts_of_all
 from synthdp.data.counting.joint import JointCounter
 
@@ -43,11 +43,12 @@ class CodedSource(Sensitive):
     [[0, 0, 1], [2, 0, 0]]
     """
 
-    __slots__ = ("_kept", "_table")
+    __slots__ = ("_kept", "_room_cells", "_table")
 
     def __init__(self, table: CodedTable) -> None:
         self._table = table
-        self._kept = _Kept()
+        self._kept: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
+        self._room_cells = KEPT_CELLS
 
     @property
     def domain(self) -> Domain:
@@ -61,24 +62,12 @@ class CodedSource(Sensitive):
     def counts(self, clique: Clique) -> NDArray[np.int64]:
         """Number of rows in each cell of a marginal, one axis an attribute; read-only.
 
-        The empty clique gives the number of rows as a 0-d array.
-
-        Raises
-        ------
-        ParameterError
-            If an attribute is not in the domain, or repeats.
+        The empty clique gives the number of rows as a 0-d array. Raises as `counts_of`.
         """
-        axes = axes_of(clique, self.domain)
-        shape = self.domain.project(clique).shape
-        if frozenset(axes) in self._kept:
-            return _view(*self._kept[frozenset(axes)], axes).reshape(shape)
-        # Summing a table that is there is quicker than a pass over the rows, and the same counts.
-        wider = self._kept.wider(axes)
-        counts = self._rows().count(axes) if wider is None else next(marginals(*wider, [axes]))
-        return self._kept.add(axes, counts).reshape(shape)
+        return next(self.counts_of([clique]))
 
     def counts_of(self, cliques: Sequence[Clique]) -> Iterator[NDArray[np.int64]]:
-        """Counts of many marginals, each as `counts` gives it, in the order asked for.
+        """Counts of many marginals, read-only, in the order asked for.
 
         Few, wider tables are counted, each in one pass over the rows or some of them, and summed
         down: a good deal less work than clique by clique. At most about `KEPT_CELLS` cells are
@@ -101,59 +90,29 @@ class CodedSource(Sensitive):
         )
         counted = counts_of_all(self._rows(), fresh)
         tables = {
-            frozenset(axes): (axes, self._kept.add(axes, counts))
-            for axes, counts in counted.items()
+            frozenset(axes): (axes, self._keep(axes, counts)) for axes, counts in counted.items()
         }
         for axes in wanted:
             yield _view(*(tables.get(frozenset(axes)) or self._kept[frozenset(axes)]), axes)
 
-    def _rows(self) -> JointCounter:
-        columns = self._table.columns
-        return JointCounter(
-            dict(enumerate(columns)), self.domain.shape, len(columns[0]) if columns else 0
-        )
-
-
-@final
-class _Kept:
-    """Exact counts that were taken once, each in the axis order first asked for."""
-
-    __slots__ = ("_by_axis", "_counts", "_room_cells")
-
-    def __init__(self) -> None:
-        self._counts: dict[frozenset[int], tuple[Axes, NDArray[np.int64]]] = {}
-        self._by_axis: dict[int, list[frozenset[int]]] = {}
-        self._room_cells = KEPT_CELLS
-
-    def __contains__(self, members: frozenset[int]) -> bool:
-        return members in self._counts
-
-    def __getitem__(self, members: frozenset[int]) -> tuple[Axes, NDArray[np.int64]]:
-        return self._counts[members]
-
-    def wider(self, axes: Axes) -> tuple[NDArray[np.int64], Axes] | None:
-        """The smallest counts with all of some attributes, and more; their axes, too."""
-        rarest = min((self._by_axis.get(axis, []) for axis in axes), key=len, default=[])
-        supersets = [self._counts[other] for other in rarest if other.issuperset(axes)]
-        if not supersets:
-            return None
-        outer, counts = min(supersets, key=lambda table: table[1].size)
-        return counts, outer
-
-    def add(self, axes: Axes, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Keep counts if there is room; returns them read-only."""
+    def _keep(self, axes: Axes, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Keep counts if there is room, in the axis order first asked for; returns them read-only."""
         # A copy: the wider table they were summed from is let go.
         owned = np.array(counts, dtype=np.int64, order="C")
         owned.flags.writeable = False  # of the owner, so that no view of it can be made writeable
         members = frozenset(axes)
         # First come, first kept: which counts are kept follows from the questions, never from the
         # rows.
-        if owned.size <= self._room_cells and members not in self:
-            self._counts[members] = axes, owned
+        if owned.size <= self._room_cells and members not in self._kept:
+            self._kept[members] = axes, owned
             self._room_cells -= owned.size
-            for axis in axes if owned.size <= TABLE_CELLS else ():  # a larger one is slow to sum
-                self._by_axis.setdefault(axis, []).append(members)
         return owned.view()
+
+    def _rows(self) -> JointCounter:
+        columns = self._table.columns
+        return JointCounter(
+            dict(enumerate(columns)), self.domain.shape, len(columns[0]) if columns else 0
+        )
 
 
 def _view(order: Axes, counts: NDArray[np.int64], axes: Axes) -> NDArray[np.int64]:
