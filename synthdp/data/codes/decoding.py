@@ -66,47 +66,12 @@ def decode(
     """
     columns = tuple(codes.T) if isinstance(codes, np.ndarray) and codes.ndim == 2 else tuple(codes)
     table = CodedTable(schema.domain, columns)
-    by_name = dict(zip(schema.names, table.columns, strict=True))
-    return _decoded(by_name, schema, rng, text=text, categories=categories, given=given)
-
-
-def _decoded(
-    codes: Mapping[str, CodeColumn],
-    schema: Schema,
-    rng: np.random.Generator,
-    *,
-    text: bool,
-    categories: bool,
-    given: Mapping[str, NDArray[np.float64]],
-) -> pd.DataFrame:
-    """Values for the codes of all attributes; see `decode`."""
-    points: dict[str, Ints] = {}
-    if schema.checks is not None:
-        axes = schema.checks.columns
-        every = codes
-
-        def draw(name: str, rows: NDArray[np.intp]) -> Ints:
-            return _drawn(schema[name], axes[name], every, rng, rows)
-
-        # Columns that checks compare are drawn together: each by itself, two values inside of bins
-        # that fit could still break a check.
-        compared = {name: numbers for name, numbers in given.items() if name in axes}
-        points, codes = drawn_values(schema.checks, codes, draw, rng, compared)
-    # A column with an order is drawn as points of its grid, and written from them; all others are
-    # looked up by code.
-    axes = {column.name: column.axis for column in schema.table_columns if column.axis is not None}
-    drawn = {
-        name: _drawn(schema[name], axis, codes, rng, slice(None))
-        for name, axis in axes.items()
-        if name not in points
-    }
-    # What agrees with parts, or keeps to checks, stays with its row.
-    free = {name: axes[name] for name in drawn if not schema[name].part_columns}
-    points = points | drawn | drawn_together(codes, drawn, free, rng)
+    named: Mapping[str, CodeColumn] = dict(zip(schema.names, table.columns, strict=True))
+    points, named = _points(named, schema, rng, given)
     values: dict[str, pd.Series] = {}
     for column in schema.table_columns:
-        own = codes[column.name]
-        if (axis := axes.get(column.name)) is not None:
+        own = named[column.name]
+        if (axis := column.axis) is not None:
             of_points = axis.texts_at if text else axis.values_at
             made: Any = of_points(points[column.name], axis.is_missing(own))
         elif categories:
@@ -119,6 +84,38 @@ def _decoded(
     if schema.relatives is None:
         return frame
     return schema.relatives.written(frame, schema.table_columns, given, text=text)
+
+
+def _points(
+    codes: Mapping[str, CodeColumn],
+    schema: Schema,
+    rng: np.random.Generator,
+    given: Mapping[str, NDArray[np.float64]],
+) -> tuple[dict[str, Ints], Mapping[str, CodeColumn]]:
+    """Grid points of all columns with an order, from which values are written, and the codes that
+    go with them; all other columns are looked up by code.
+    """
+    points: dict[str, Ints] = {}
+    if schema.checks is not None:
+        compared = schema.checks.columns
+        every = codes
+
+        def draw(name: str, rows: NDArray[np.intp]) -> Ints:
+            return _drawn(schema[name], compared[name], every, rng, rows)
+
+        # Columns that checks compare are drawn together: each by itself, two values inside of bins
+        # that fit could still break a check.
+        known = {name: numbers for name, numbers in given.items() if name in compared}
+        points, codes = drawn_values(schema.checks, codes, draw, rng, known)
+    axes = {column.name: column.axis for column in schema.table_columns if column.axis is not None}
+    drawn = {
+        name: _drawn(schema[name], axis, codes, rng, slice(None))
+        for name, axis in axes.items()
+        if name not in points
+    }
+    # What agrees with parts, or keeps to checks, stays with its row.
+    free = {name: axes[name] for name in drawn if not schema[name].part_columns}
+    return points | drawn | drawn_together(codes, drawn, free, rng), codes
 
 
 def _drawn(
