@@ -5,7 +5,7 @@ holds.
 import codecs
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn, Self, final
 
 from synthdp.core.errors import SchemaError
@@ -30,7 +30,9 @@ _MEANT_FOR = {
     "groupChar": "--thousands",
     "sheetName": "--sheet",
 }
-"""The properties that are read, and the options of the command line that say the same."""
+"""The properties that are read, and the options of the command line that say the same; in the order
+in which a `Dialect` has them.
+"""
 
 _ALLOWED: Mapping[str, Sequence[object]] = {
     "header": (True,),
@@ -157,19 +159,10 @@ class Dialect:
         """What a schema says of it: ``dialect`` with the properties that differ from the usual, if
         there are any.
         """
-        given = (
-            self.delimiter,
-            self.quote,
-            self.encoding,
-            self.decimal_char,
-            self.group_char,
-            self.sheet,
-        )
-        usual = (None, '"', "utf-8", None, None, None)
         properties = {
-            key: value
-            for key, value, default in zip(_MEANT_FOR, given, usual, strict=True)
-            if value is not None and value != default
+            key: getattr(self, each.name)
+            for key, each in zip(_MEANT_FOR, fields(self), strict=True)
+            if getattr(self, each.name) not in (None, each.default)
         }
         return {"dialect": properties} if properties else {}
 
