@@ -553,15 +553,13 @@ class Synthesis(Answers, Result):
             "measurements": self._measurements,
             "carried": self._carried,
             "model": self.existing_model,
+            "certificate": self._certificate,
+            "form": self._form,
+            "drawn": self._drawn,
+            "known": self._known,
+            "checked": self._checked,
         }
-        return type(self)(
-            **(
-                pieces
-                | {"certificate": self._certificate, "form": self._form, "drawn": self._drawn}
-                | {"known": self._known, "checked": self._checked}
-                | changes
-            )
-        )
+        return type(self)(**(pieces | changes))
 
     def __repr__(self) -> str:
         return f"<Synthesis of {len(self._schema.table_names)} columns: {self._certificate.get('guarantee')}>"
