@@ -30,8 +30,7 @@ from synthdp.release.choice import MARGIN, chosen_place, labelled
 from synthdp.release.compared import Compared
 from synthdp.release.drawing.unused_levels import Unused
 from synthdp.release.filled_table import FilledTable
-from synthdp.release.fitting import fit_model, meeting
-from synthdp.release.further_fits import with_target
+from synthdp.release.fitting import fit_model, meeting, with_target
 from synthdp.release.quality import (
     COLUMNS,
     PAIRS,

@@ -10,7 +10,7 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import FITTING, Report, finishing, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
-from synthdp.release.on_demand import KNOWN_ENGINE, MERGED_FIT, POSSIBILITY
+from synthdp.release.on_demand import KNOWN_ENGINE, MERGED_FIT, POSSIBILITY, TARGET_LAST
 from synthdp.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -50,3 +50,12 @@ def fit_model(
         return estimate(
             schema.domain, measurements, constraints=schema.constraints, progress=progress
         )
+
+
+def with_target(
+    model: Model, target: str | None, measurements: Sequence[LinearMeasurement]
+) -> Model:
+    """The model, whose rows get what is to be predicted last of all, if there is such a column and
+    the model can.
+    """
+    return model if target is None else TARGET_LAST.load()(model, target, measurements)

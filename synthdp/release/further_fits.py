@@ -14,8 +14,7 @@ from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.certificate.fit_facts import PLAIN, fit_cautions, fit_facts
-from synthdp.release.fitting import fit_model, meeting
-from synthdp.release.on_demand import TARGET_LAST
+from synthdp.release.fitting import fit_model, meeting, with_target
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.schema.schema import Schema
 
@@ -102,15 +101,6 @@ def _refit_certificate(
     of_rows = ("quality", "acceptance", "choice")
     same = {key: value for key, value in certificate.items() if key not in of_rows}
     return same | now | {"cautions": [*kept, *cautions]}
-
-
-def with_target(
-    model: Model, target: str | None, measurements: Sequence[LinearMeasurement]
-) -> Model:
-    """The model, whose rows get what is to be predicted last of all, if there is such a column and
-    the model can.
-    """
-    return model if target is None else TARGET_LAST.load()(model, target, measurements)
 
 
 def stated_target(certificate: Mapping[str, Any], domain: Domain) -> str | None:

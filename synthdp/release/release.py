@@ -26,7 +26,7 @@ from synthdp.release.certificate.run_facts import RunFacts
 from synthdp.release.certificate.unprotected import PUBLISHED, unprotected_quantities
 from synthdp.release.checked_table import CheckedTable
 from synthdp.release.filled_table import MOST_SPENT, FilledTable
-from synthdp.release.fitting import check_rules, meeting
+from synthdp.release.fitting import check_rules, meeting, with_target
 from synthdp.release.observer import Observer
 from synthdp.release.on_demand import (
     CHECK_CRITERIA,
@@ -43,7 +43,6 @@ from synthdp.release.on_demand import (
     READING_CHECK,
     STOP,
     STOP_UNREAD,
-    TARGET_LAST,
     TOTALS_SAID,
     WEIGHED,
     WEIGHT_CAUTIONS,
@@ -386,11 +385,10 @@ class Release:
                 report=progress,
             )
             model = release(asked, task)
-        target = self._workload.target
-        if model is None or target is None:
-            return model
+        if model is None:
+            return None
         carried = () if drifting is None else drifting.carried
-        return TARGET_LAST.load()(model, target, [*table.released, *carried])
+        return with_target(model, self._workload.target, [*table.released, *carried])
 
     def _concluded(
         self,

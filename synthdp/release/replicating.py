@@ -13,8 +13,8 @@ from synthdp.inference.engine import Engine
 from synthdp.inference.model import Model
 from synthdp.release.answers import Answers
 from synthdp.release.certificate.fit_facts import UNKNOWN_ROWS
-from synthdp.release.fitting import meeting
-from synthdp.release.further_fits import stated_engine, stated_target, with_target
+from synthdp.release.fitting import meeting, with_target
+from synthdp.release.further_fits import stated_engine, stated_target
 from synthdp.release.registry import as_engine, engine_named
 from synthdp.release.uncertainty.part import ColumnSubset
 from synthdp.release.uncertainty.refitting import refits
