@@ -20,8 +20,9 @@ from synthdp.core.errors import SynthdpError as SynthdpError
 from synthdp.core.errors import UnreadColumnError as UnreadColumnError
 from synthdp.core.event_log import LOGGER as LOGGER
 from synthdp.core.event_log import NOTICE as NOTICE
-from synthdp.core.event_log import event_in_words as event_in_words
 from synthdp.core.event_log import log as log
+from synthdp.core.event_words import event_in_words as event_in_words
+from synthdp.core.event_words import in_records as in_records
 from synthdp.core.faces import listed as listed
 from synthdp.core.factor import Factor as Factor
 from synthdp.core.files.json_files import json_text as json_text

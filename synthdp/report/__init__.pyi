@@ -82,7 +82,6 @@ from synthdp.report.rendering.section import Section as Section
 from synthdp.report.rendering.shares import Shares as Shares
 from synthdp.report.table_evaluation import TableEvaluation as TableEvaluation
 from synthdp.report.texts.certificates import certificate_text as certificate_text
-from synthdp.report.texts.certificates import in_records as in_records
 from synthdp.report.texts.listing import WIDTH as WIDTH
 from synthdp.report.texts.numbers import at_most as at_most
 from synthdp.report.texts.quality import choice_line as choice_line

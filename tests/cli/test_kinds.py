@@ -21,9 +21,8 @@ from helpers.kinds_runs import (
 from helpers.quick_engines import quick_engine
 
 import synthdp
-from synthdp.core import grouped, sealed, with_caution_code
+from synthdp.core import grouped, in_records, sealed, with_caution_code
 from synthdp.release import DOMAIN_SHARE, MAX_DOMAIN_SHARE, registry
-from synthdp.report import in_records
 
 TOUCHING = 1e-12
 """Relative error of a sum of floats."""

@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Any
 
 from synthdp.core.cautions import grouped
-from synthdp.core.event_log import columns_in_words, event_in_words
+from synthdp.core.event_words import columns_in_words, event_in_words, in_records
 from synthdp.core.message_codes import with_caution_code
 from synthdp.privacy.unit import Adjacency
 from synthdp.release.acceptance import acceptance_lines
@@ -429,21 +429,6 @@ def in_readers_units(content: Mapping[str, Any]) -> Mapping[str, Any]:
     if "events" in content:
         return {**content, "events": [*map(in_records, content["events"])]}
     return content
-
-
-def in_records(event: Mapping[str, Any]) -> dict[str, Any]:
-    """An event with noise and threshold in records, where units of privacy are records and count
-    in units of weight, of which the sensitivity says how many each is.
-
-    >>> event = {"record": "unit", "sigma": 2048.0, "threshold": 7680}
-    >>> in_records(event | {"sensitivity_l2_squared": 1 << 20})["threshold"]
-    7.5
-    """
-    weight = sqrt(event.get("sensitivity_l2_squared", 1.0))
-    if event.get("record") != "unit" or weight == 1.0:
-        return dict(event)
-    threshold = {"threshold": round(event["threshold"] / weight, 1)} if "threshold" in event else {}
-    return {**event, "sigma": event["sigma"] / weight, "sensitivity_l2_squared": 1.0, **threshold}
 
 
 def in_units(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from synthdp.core.event_log import columns_in_words
+from synthdp.core.event_words import columns_in_words
 from synthdp.core.percent import percent
 
 SURE = 2.0

@@ -22,7 +22,7 @@ from synthdp.cli import (
     question_findings,
     schema_findings,
 )
-from synthdp.core import Domain
+from synthdp.core import Domain, in_records
 from synthdp.learning import (
     ASTRONOMIC,
     MAX_LEARNT_DECIMALS,
@@ -33,7 +33,6 @@ from synthdp.learning import (
     occupied_cells,
 )
 from synthdp.release import DOMAIN_SHARE, QUALITY_SHARE
-from synthdp.report import in_records
 from synthdp.schema import OpenSchema
 
 SEX = {"type": "string", "constraints": {"enum": ["f", "m"], "required": True}}
