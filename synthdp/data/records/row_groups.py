@@ -30,11 +30,7 @@ class RowGroups(Sensitive):
         """How much the groups weigh at each place, of rows of which each has one or, if it is
         negative, none. A group is at a place or not, however many of its rows are there.
         """
-        is_there = places >= 0
-        at = np.sort(self._groups[is_there].astype(np.int64) * n_places + places[is_there])
-        # Once each: sorted, as numpy's own `unique` takes twenty times as long.
-        at = at[np.diff(at, prepend=-1) > 0]
-        groups, places = np.divmod(at, n_places)
+        groups, places, _ = self._present(places, n_places)
         n_values = np.bincount(groups)
         counts = np.zeros(n_places, dtype=np.int64)
         # More values than there are weights for is an error here: a group would weigh too much.
@@ -49,11 +45,7 @@ class RowGroups(Sensitive):
         down, so squares of what a group weighs in all cells add up to that of the weight of a
         single value, or less.
         """
-        is_there = cells >= 0
-        keys = np.sort(self._groups[is_there].astype(np.int64) * n_cells + cells[is_there])
-        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
-        n_rows = np.diff(firsts, append=len(keys))
-        groups, cells = np.divmod(keys[firsts], n_cells)
+        groups, cells, n_rows = self._present(cells, n_cells)
         squares = np.bincount(groups, np.square(n_rows)).astype(np.int64)[groups]
         whole = np.square(self._weights[0] * n_rows)
         weights = np.sqrt(whole / squares).astype(np.int64)
@@ -61,3 +53,13 @@ class RowGroups(Sensitive):
         counts = np.zeros(n_cells, dtype=np.int64)
         np.add.at(counts, cells, weights)
         return counts
+
+    def _present(
+        self, places: NDArray[np.integer[Any]], n_places: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Each group at each place where it has rows: the group, the place, and how many rows."""
+        is_there = places >= 0
+        # Sorted, as numpy's own `unique` takes twenty times as long.
+        at = np.sort(self._groups[is_there].astype(np.int64) * n_places + places[is_there])
+        firsts = np.flatnonzero(np.diff(at, prepend=-1))
+        return *np.divmod(at[firsts], n_places), np.diff(firsts, append=len(at))
