@@ -208,7 +208,7 @@ class RunSettings:
     @property
     def kept_by(self) -> str | None:
         """The setting by which rows of one person hang together in what is drawn, if they do."""
-        return "order" if self.order is not None else "together" if self.together else None
+        return kept_by(vars(self))
 
     @property
     def stated(self) -> dict[str, object]:
@@ -221,6 +221,11 @@ class RunSettings:
         """
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         check_combined(rows, {**own, **others}, self.spelling)
+
+
+def kept_by(given: Mapping[str, object]) -> str | None:
+    """The setting by which rows of one person hang together, of some by name; None if none does."""
+    return next((name for name in ("order", "together") if given.get(name)), None)
 
 
 def check_combined(
@@ -248,7 +253,7 @@ def check_combined(
             f"{spelling.of('mechanism')}: several are for one table of which each row is by itself; "
             "name one"
         )
-    beside = spelling.of("order" if given.get("order") else "together")
+    beside = spelling.of(kept_by(given) or "together")
     for name in DOES_NOT_COMBINE[rows]:
         value = given.get(name)
         if value is None or value is False or (isinstance(value, tuple) and not value):

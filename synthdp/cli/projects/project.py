@@ -13,6 +13,7 @@ from typing import Any, Self, final
 from synthdp.cli.shared.jobs import DONE, Job
 from synthdp.core.errors import DataFileError, ParameterError
 from synthdp.core.files.json_files import load_json, write_json
+from synthdp.release.run_settings import kept_by
 
 PROJECT, KINDS, PACKAGE = "project.json", "kinds.json", "datapackage.json"
 """The files of a project."""
@@ -87,7 +88,7 @@ class Project:
     @property
     def keeps_persons(self) -> bool:
         """Whether rows of one person hang together in what is drawn."""
-        return bool(self.unit) and (self.together or bool(self.order))
+        return bool(self.unit) and kept_by(vars(self)) is not None
 
     @property
     def is_linked(self) -> bool:
