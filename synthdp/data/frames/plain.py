@@ -1,13 +1,12 @@
 """Plain values: what periods, durations and intervals say, as the dates, numbers and texts that
 columns read.
 
-A period is the moment at which it starts, a duration its seconds, an interval its text, a narrow
-float what it is written as. As everywhere between a value and its code, each value is taken by
-itself: what stands in one row never changes what is made of another, and none raises. A value that
-its column's type has no use for stays what it is.
+As everywhere between a value and its code, each value is taken by itself: what stands in one row
+never changes what is made of another, and none raises. What says such a thing is in
+`synthdp.data.frames.spans`, which is loaded where a column holds some.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -15,22 +14,31 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.core.imports import import_named
 from synthdp.schema.words.with_columns import with_columns
 
-_DURATIONS = (pd.Timedelta, timedelta, np.timedelta64)
+SAID_BY = "synthdp.data.frames.spans:said_by"
+"""What spans and narrow floats say; loaded where there are some."""
 
-_SPANS = frozenset({pd.Period, pd.Interval, *_DURATIONS})
+DURATIONS = (pd.Timedelta, timedelta, np.timedelta64)
+
+SPANS = frozenset({pd.Period, pd.Interval, *DURATIONS})
 """Types of objects that are made plain; subclasses, whose methods may do anything, are not."""
 
-_SECONDS = {"W": (604_800, 1), "D": (86_400, 1), "h": (3600, 1), "m": (60, 1), "s": (1, 1)} | {
-    unit: (1, 1000**power) for power, unit in enumerate(("ms", "us", "ns", "ps", "fs", "as"), 1)
-}
-"""The seconds of each unit of numpy's durations, as a fraction; years and months have no fixed
-number.
-"""
+_OF_SPANS = (pd.IntervalDtype, pd.PeriodDtype, pd.ArrowDtype)
+"""Types of columns that may hold them; those of durations are of numpy's kind ``m``."""
 
-_NO_COUNT = -(2**63)
-"""What numpy counts a missing duration as."""
+NARROW: Mapping[str, type[np.floating[Any]]] = {
+    "float16": np.float16,
+    "halffloat[pyarrow]": np.float16,
+    "float32": np.float32,
+    "Float32": np.float32,
+    "float[pyarrow]": np.float32,
+}
+"""Types of floats with fewer than 64 bits."""
+
+_READ_AS = ("string", "number", "integer", "date", "datetime", "year")
+"""Field types that read spans."""
 
 
 def plain(frame: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
@@ -60,203 +68,26 @@ def plain_column(series: pd.Series, kind: str) -> pd.Series:
     it has none.
     """
     dtype: Any = series.dtype
-    if kind not in _READERS:
+    if kind not in _READ_AS:
         return series
     if isinstance(dtype, pd.CategoricalDtype):
         categories = dtype.categories.to_series()
         made = plain_column(categories, kind)
-        return series if made is categories else _taken(made, series.cat.codes.to_numpy(), series)
+        return series if made is categories else taken(made, series.cat.codes.to_numpy(), series)
     if isinstance(dtype, np.dtype) and dtype.kind == "O":
-        values = series.to_numpy()
         # One pass over types, which is all that most columns of objects need.
-        if _SPANS.isdisjoint(map(type, values)):
-            return series
-        return pd.Series(
-            _objects(_value_of_span(value, kind) for value in values),
-            index=series.index,
-            dtype=object,
-        )
-    if kind == "number" and (narrow := _NARROW.get(str(dtype))) is not None:
-        return _widened(series, narrow)
-    if (spans := _distinct_spans(series)) is None:
+        may_hold_some = not SPANS.isdisjoint(map(type, series.to_numpy()))
+    else:
+        may_hold_some = isinstance(dtype, _OF_SPANS) or getattr(dtype, "kind", "O") == "m"
+        may_hold_some |= kind == "number" and str(dtype) in NARROW
+    if not may_hold_some:
         return series
-    distinct, positions = spans
-    # Durations that a column of numbers reads, at once; all else is converted one distinct span at
-    # a time.
-    if isinstance(distinct, np.ndarray) and _READERS[kind] is _seconds:
-        readings = _seconds_of(distinct)
-    else:
-        readings = [_value_of_span(span, kind) for span in distinct]
-    return _taken(_of_one_type(readings, kind), positions, series)
+    said: pd.Series = import_named(SAID_BY)(series, kind)
+    return said
 
 
-_NARROW: Mapping[str, type[np.floating[Any]]] = {
-    "float16": np.float16,
-    "halffloat[pyarrow]": np.float16,
-    "float32": np.float32,
-    "Float32": np.float32,
-    "float[pyarrow]": np.float32,
-}
-"""Types of floats with fewer than 64 bits."""
-
-_DIGITS = range(1, 10)
-"""So many digits tell all floats of 32 bits apart."""
-
-
-def _widened(series: pd.Series, floats: type[np.floating[Any]]) -> pd.Series:
-    """Narrow floats as the number that their shortest text says: 80.7 and not 80.69999694824219."""
-    with np.errstate(all="ignore"):  # no bit pattern of a float is an error, or a warning
-        wide = _shortest(series.to_numpy(dtype=floats, na_value=np.nan))
-    return pd.Series(wide, index=series.index)
-
-
-def _shortest(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Of each narrow float the float of 64 bits with the fewest digits that is the same to its own
-    type.
-    """
-    # Every narrow float is a float of 64 bits exactly, but seldom the decimal number that was
-    # meant.
-    wide = numbers.astype(np.float64)
-    rest = np.flatnonzero(np.isfinite(wide) & (wide != np.rint(wide)))
-    powers = np.floor(np.log10(np.abs(wide[rest]))).astype(np.int64)
-    # what is divided, and by what, is exact
-    rest = rest[np.abs(powers) < 9]
-    powers = powers[np.abs(powers) < 9]
-    for n_digits in _DIGITS:
-        scale = 10.0 ** (n_digits - 1 - powers)
-        shorter = np.rint(wide[rest] * scale) / scale
-        # The fewest digits that the narrow type cannot tell from the number are what it was most
-        # likely made of.
-        fits = shorter.astype(numbers.dtype) == numbers[rest]
-        wide[rest[fits]] = shorter[fits]
-        rest = rest[~fits]
-        powers = powers[~fits]
-    return wide
-
-
-def _distinct_spans(
-    series: pd.Series,
-) -> tuple[Sequence[object] | NDArray[np.timedelta64], NDArray[np.intp]] | None:
-    """The spans of a typed column, and where among them each row's is; None if the type has none."""
-    dtype: Any = series.dtype
-    if isinstance(dtype, pd.IntervalDtype):
-        # by the bits of both ends: zeros of either sign are equal, and are written differently
-        ends = [_bits_of(end) for end in (series.array.left, series.array.right)]
-        left, right = (np.unique(end, return_inverse=True)[1] for end in ends)
-        _, firsts, positions = np.unique(
-            left * len(series) + right, return_index=True, return_inverse=True
-        )
-        return list(series.array.take(firsts)), positions
-    if isinstance(dtype, pd.PeriodDtype):
-        numbers, positions = np.unique(series.array.asi8, return_inverse=True)
-        return list(pd.arrays.PeriodArray(numbers, dtype=dtype)), positions
-    if isinstance(dtype, pd.ArrowDtype):
-        durations = _arrow_durations(series.array.__arrow_array__())
-    else:
-        durations = np.asarray(series.array) if getattr(dtype, "kind", "O") == "m" else None
-    if durations is None:
-        return None
-    distinct, positions = np.unique(durations.view(np.int64), return_inverse=True)
-    return distinct.view(durations.dtype), positions
-
-
-def _bits_of(ends: pd.Index) -> NDArray[np.int64]:
-    """What tells the ends of intervals apart, whatever their width."""
-    if isinstance(ends, pd.DatetimeIndex | pd.TimedeltaIndex):
-        return np.asarray(ends.asi8)
-    numbers = ends.to_numpy()
-    return np.asarray(
-        numbers.astype(np.float64).view(np.int64)
-        if numbers.dtype.kind == "f"
-        else numbers.astype(np.int64)
-    )
-
-
-def _arrow_durations(array: Any) -> NDArray[np.timedelta64] | None:
-    """Durations of Arrow as numpy's, NaT where there is none; None if the array is of another type."""
-    from pyarrow import types  # it is there, if it made the array
-
-    if types.is_dictionary(array.type) and types.is_duration(array.type.value_type):
-        array = array.cast(array.type.value_type)
-    if not types.is_duration(array.type):
-        return None
-    counted = array.cast("int64").fill_null(_NO_COUNT).to_numpy()
-    return np.asarray(counted.view(f"timedelta64[{array.type.unit}]"))
-
-
-def _of_one_type(readings: list[object], kind: str) -> pd.Series:
-    """What the spans of a typed column say, in the type that is read fastest."""
-    if kind in ("date", "datetime"):
-        nothing = np.datetime64("NaT", "s")
-        return pd.Series(
-            np.array(
-                [x if type(x) is np.datetime64 else nothing for x in readings],
-                dtype="datetime64[s]",
-            )
-        )
-    if kind == "string":
-        return pd.Series(_objects(readings), dtype=object)
-    return pd.Series([x if type(x) is float else np.nan for x in readings], dtype=np.float64)
-
-
-def _taken(values: pd.Series, positions: NDArray[Any], like: pd.Series) -> pd.Series:
+def taken(values: pd.Series, positions: NDArray[Any], like: pd.Series) -> pd.Series:
     """The values at some positions, -1 for a missing one."""
     return pd.Series(
         values.array.take(positions, allow_fill=True), index=like.index, dtype=values.dtype
     )
-
-
-def _objects(values: Iterable[object]) -> NDArray[np.object_]:
-    return np.fromiter(values, dtype=object)
-
-
-def _value_of_span(value: object, kind: str) -> object:
-    """What a period, duration or interval says to a column of some type; any other value itself."""
-    if type(value) not in _SPANS:
-        return value
-    try:
-        return _READERS[kind](value)
-    except Exception:  # beyond what pandas can count with
-        return value
-
-
-def _start(value: Any) -> object:
-    if type(value) is not pd.Period:
-        return value
-    return np.datetime64(value.asfreq("s", "start").ordinal, "s")
-
-
-def _year(value: Any) -> object:
-    return float(value.year) if type(value) is pd.Period else value
-
-
-def _seconds(value: Any) -> object:
-    if type(value) not in _DURATIONS:
-        return value
-    duration = value.to_timedelta64() if type(value) is pd.Timedelta else np.timedelta64(value)
-    return _seconds_of(duration.reshape(1))[0]
-
-
-def _seconds_of(durations: NDArray[np.timedelta64]) -> list[object]:
-    """Durations in seconds, each by exact arithmetic of integers; None for those that are missing."""
-    unit, n_units = np.datetime_data(durations.dtype)
-    seconds, parts = _SECONDS[unit]
-    counts = durations.astype(np.int64).tolist()
-    return [None if count == _NO_COUNT else count * n_units * seconds / parts for count in counts]
-
-
-def _text(value: Any) -> object:
-    if type(value) not in _DURATIONS:
-        return str(value)
-    return None if np.isnat(np.timedelta64(value)) else str(pd.Timedelta(value))
-
-
-_READERS: Mapping[str, Callable[[Any], object]] = {
-    "string": _text,
-    "number": _seconds,
-    "integer": _seconds,
-    "date": _start,
-    "datetime": _start,
-    "year": _year,
-}
-"""What a span is to a column, by field type."""
