@@ -41,6 +41,7 @@ NEEDED_BY = {
     "synthdp.schema.made_up.empty_cells": ("ids",),
     "synthdp.schema.words.dtypes": (),
     "synthdp.data.frames.spans": (),
+    "synthdp.inference.complete_where": (),
     "synthdp.data.engines.engine_frame": (),
     "synthdp.data.files.csv_file": (),
     "synthdp.data.files.parquet_file": (),

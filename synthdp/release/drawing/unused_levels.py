@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_named
 from synthdp.inference.arrays import Codes
-from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 
 Unused = Mapping[str, Collection[int]]
 """The codes without records of some attributes."""
+
+COMPLETE_WHERE = "synthdp.inference.complete_where:complete_where"
+"""Loaded where records have such codes."""
 
 
 def learnt_parts(certificate: Mapping[str, Any]) -> dict[str, Collection[str]]:
@@ -50,6 +53,7 @@ def redrawn(model: Model, codes: Codes, unused: Unused, *, seed: int) -> Codes:
             drawn = model.sample_where({name: wanted}, rows.size, seed=seed + number)
         else:
             rest = {other: columns[i][rows] for i, other in enumerate(attributes) if i != place}
+            complete_where = import_named(COMPLETE_WHERE)
             drawn = complete_where(model, rest, {name: wanted}, seed=seed + number)
         columns[place] = columns[place].copy()
         columns[place][rows] = drawn[place]
