@@ -451,10 +451,13 @@ class Release:
         placed: Schema,
         ledger: PrivacyLedger,
         observer: Observer | None,
+        derived: "Sequence[DerivedColumn]" = (),
     ) -> PrivateTable:
-        """The records behind a ledger, and behind the observer if there is one."""
+        """The records, or derived columns of them, behind a ledger, and behind the observer if there
+        is one.
+        """
         table = PrivateTable(counts, ledger, randomness=self._randomness, memory=self._kept.memory)
-        return table if observer is None else observer.table(table, placed)
+        return table if observer is None else observer.table(table, placed, derived)
 
     def _without(self, reserved: Fraction) -> PrivacyLedger:
         """The ledger that pays for the model: all but what is reserved for its quality."""
@@ -474,13 +477,8 @@ class Release:
             return None
 
         def private(columns: "Sequence[DerivedColumn]") -> PrivateTable:
-            table = PrivateTable(
-                counts.derived(columns),
-                self._ledger,
-                randomness=self._randomness,
-                memory=self._kept.memory,
-            )
-            return table if observer is None else observer.table(table, placed, columns)
+            derived = counts.derived(columns)
+            return self._private(derived, placed, self._ledger, observer, columns)
 
         return private
 
