@@ -5,11 +5,14 @@ A parent may have up to a thousand rows below it, and each number is a level of 
 counts are no counts, so of empty levels half the noise would stay, and a family that noise puts at
 900 children has more of them than 300 real ones. So it is first said how far numbers go at all, by
 pools of neighbouring ones; then those are drawn to what is expected of levels in an order
-(`column_counts`). What is done here is post-processing of released counts.
+(`column_counts`), and bent to what pools hold, which noise hides less. What is done here is
+post-processing of released counts.
 """
 
-from collections.abc import Sequence
-from math import ceil, sqrt
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from math import ceil, log2, sqrt
+from operator import itemgetter
 from typing import final
 
 import numpy as np
@@ -38,12 +41,26 @@ _POOLS = (1.3, 1.7, 3.0)
 _LIKE_NOISE = 2.0
 """Standard deviations up to which the upper half of a pool, which clearly has parents, has none."""
 
-_NEXT = 1.5
+_LIKE_NOISE_FAR = 3.0
+"""The same of what was measured as one pool, which may go on to many times the last number that is
+seen: of 2 in a hundred such halves one would be far out.
+"""
+
+_NEXT = 2.0
 """Up to this times the last number that is seen there may be further parents: numbers end slowly.
+As many are expected of each as of the last one, times that over the number itself.
+"""
+
+_BEND = 0.5
+"""How far counts are bent, as the standard deviation of the logarithms of factors of numbers that
+double.
 """
 
 _LEAST = 0.5
 """Rows: a number that fewer are expected to have has none."""
+
+_MAX_STEPS, _SMALL_STEP = 30, 1e-4
+"""Steps of a search, and the least one."""
 
 _CERTAINTY = 0.1
 """Noise of what an engine is given, as a share of that of the counts: small, so that it is kept."""
@@ -86,7 +103,7 @@ class SeenNumbers:
             estimates = equations.solved()
             if estimates is not None:
                 stddev = max(_CERTAINTY * estimates.stddev(0, 1), MIN_STDDEV)
-                end = estimates.end()
+                end = estimates.end(equations.pools)
                 values = equations.settled(end)
                 for hanging, said in below:
                     equations.add_below(hanging, said)
@@ -138,6 +155,8 @@ class _Equations:
         self._weighted: FloatArray = np.zeros(self._size)
         self._is_whole = False
         """Whether some measurement has every number apart."""
+        self.pools = {(0, self._size)}
+        """Neighbouring numbers that were measured together: the first, and one more than the last."""
         for measurement in measurements:
             merging = measurement.coarsening
             self._is_whole |= name in measurement.clique and (
@@ -159,17 +178,50 @@ class _Equations:
         return _Estimates(*self._estimated(self._size)) if self._is_whole else None
 
     def settled(self, end: int) -> FloatArray:
-        """How many rows have each number, if none is far beyond an end: drawn to those beside it
-        as noise has it; shape ``(most + 1,)``.
+        """How many rows have each number, if there are few beyond an end, and none far beyond: drawn
+        to those beside it as noise has it; shape ``(most + 1,)``.
         """
         # Numbers end slowly. That there are none beyond says more of the others.
         stop = min(self._size, max(ceil(end * _NEXT), 2))
         estimates, covariance = self._estimated(stop)
         total = max(float(estimates.sum()), 1.0)
-        counts = np.zeros(self._size)
-        counts[:stop] = column_counts(estimates, np.diag(covariance), total, np.arange(stop))
-        seen = np.where(counts < _LEAST, 0.0, counts)
-        return np.asarray(seen * (total / seen.sum())) if seen.any() else counts
+        numbers = np.arange(stop)
+        counts = column_counts(estimates, np.diag(covariance), total, numbers)
+        counts = self._bent(counts * np.minimum(end / np.maximum(numbers, 1), 1.0))
+        seen = np.zeros(self._size)
+        seen[:stop] = np.where(counts < _LEAST, 0.0, counts)
+        return np.asarray(seen * (total / seen.sum())) if seen.any() else seen
+
+    def _bent(self, counts: FloatArray) -> FloatArray:
+        """Counts of the first numbers times factors that change slowly, such that they agree with
+        what was measured as far as noise lets it be seen: what each number by itself hides, many
+        together show.
+        """
+        stop = len(counts)
+        precision, weighted = self._precision[:stop, :stop], self._weighted[:stop]
+        knots = np.log1p([0.0, *2.0 ** np.arange(ceil(log2(stop)) + 1)])
+        hats = np.stack(
+            [np.interp(np.log1p(np.arange(stop)), knots, hat) for hat in np.eye(len(knots))]
+        )
+        prior = np.eye(len(knots)) / _BEND**2
+        bends = np.zeros(len(knots))
+
+        def misfit(bends: FloatArray) -> float:
+            bent = counts * np.exp(bends @ hats)
+            return float(bent @ precision @ bent / 2 - weighted @ bent + bends @ prior @ bends / 2)
+
+        for _ in range(_MAX_STEPS):  # of Gauss and Newton, each halved until it leads down
+            bent = counts * np.exp(bends @ hats)
+            slopes = hats * bent
+            gradient = slopes @ (precision @ bent - weighted) + prior @ bends
+            step = np.linalg.solve(slopes @ precision @ slopes.T + prior, gradient)
+            before = misfit(bends)
+            while np.abs(step).max() > _SMALL_STEP and misfit(bends - step) > before:
+                step = step / 2
+            if np.abs(step).max() <= _SMALL_STEP:
+                break
+            bends = bends - step
+        return np.asarray(counts * np.exp(bends @ hats))
 
     def _estimated(self, stop: int) -> tuple[FloatArray, FloatArray]:
         """The first numbers' estimates, and the covariance of their noise, if there are no others."""
@@ -193,6 +245,8 @@ class _Equations:
         groups = np.arange(self._size) if is_apart else np.zeros(self._size, np.intp)
         if is_apart and merging is not None and self._name in merging.groups:
             groups = merging.groups[self._name]
+            borders = np.flatnonzero(np.diff(groups)) + 1
+            self.pools |= {*pairwise([0, *borders.tolist(), self._size])}
         same = groups[:, None] == groups
         self._precision += same * np.outer(units, units) / variance[groups]
         self._weighted += units * (values / variance)[groups]
@@ -225,8 +279,11 @@ class _Estimates:
         """How many rows have some neighbouring numbers."""
         return float(self._sums[stop] - self._sums[first])
 
-    def end(self) -> int:
-        """One more than the last number of the last pool in which there clearly are rows."""
+    def end(self, measured: Collection[tuple[int, int]]) -> int:
+        """One more than the last number of the last pool in which there clearly are rows.
+
+        ``measured`` are pools that were measured as one.
+        """
         end = 1
         for growth in _POOLS:
             first = 1
@@ -234,24 +291,38 @@ class _Estimates:
                 stop = min(max(first + 1, ceil(first * growth)), self._most)
                 last = self._last(first, stop)
                 clear = _CLEAR_APART if _is_apart(last, end) else _CLEAR_POOL
-                if self.count(first, stop) > clear * self.stddev(first, stop):
+                if self._is_clear(first, stop, clear):
                     end = max(end, last)
                 first = stop
         # A panel has as many rows of each: one number stands out, and its neighbours are empty.
         for number in range(end, self._most):
             clear = _CLEAR_APART if _is_apart(number, end) else _CLEAR_NUMBER
-            if self.count(number, number + 1) > clear * self.stddev(number, number + 1):
+            if self._is_clear(number, number + 1, clear):
                 end = number + 1
+        for first, stop in sorted(measured, key=itemgetter(1)):
+            begin = max(first, end)
+            clear = _CLEAR_APART if _is_apart(begin + 1, end) else _CLEAR_POOL
+            like_noise = _LIKE_NOISE_FAR
+            if end == 1 and self.count(1, stop) > self.count(0, 1):
+                # Nothing else is seen, and what most parents have multiplies no rows.
+                clear = like_noise = _LIKE_NOISE
+            if begin < stop and self._is_clear(begin, stop, clear):
+                end = self._last(begin, stop, like_noise)
         return end
 
-    def _last(self, first: int, stop: int) -> int:
+    def _is_clear(self, first: int, stop: int, clear: float) -> bool:
+        """Whether a pool stands out of its noise by so many standard deviations."""
+        return self.count(first, stop) > clear * self.stddev(first, stop)
+
+    def _last(self, first: int, stop: int, like_noise: float = _LIKE_NOISE) -> int:
         """One more than the last number of a pool beyond which the rest of it is like noise."""
-        if stop - first == 1:
-            return stop
-        middle = _middle(first, stop)
-        if self.count(middle, stop) > _LIKE_NOISE * self.stddev(middle, stop):
-            return self._last(middle, stop)
-        return self._last(first, middle)
+        while stop - first > 1:
+            middle = _middle(first, stop)
+            if self._is_clear(middle, stop, like_noise):
+                first = middle
+            else:
+                stop = middle
+        return stop
 
 
 def _is_apart(number: int, end: int) -> bool:

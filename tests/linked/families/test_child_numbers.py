@@ -237,3 +237,62 @@ def test_numbers_each_below_the_noise_are_told_by_those_around():
         found = SeenNumbers(view, measured_twice(counts, 20.0, np.random.default_rng(seed)))
         off.append(0.5 * abs(found.counts[0].values - counts).sum() / N)
     assert np.mean(off) < 0.15  # counts that are cut at 0 have .24
+
+
+def with_groups(most, true, noise, groups, pooled_noise, rng):
+    """Each number of children with noise, and groups of them with less."""
+    clique = ("number of orders",)
+    merging = Coarsening({clique[0]: groups})
+    merged = merging.apply(clique, true)
+    return [
+        LinearMeasurement(clique, true + rng.normal(0, noise, most + 1), noise),
+        LinearMeasurement(
+            clique, merged + rng.normal(0, pooled_noise, len(merged)), pooled_noise, merging
+        ),
+    ]
+
+
+def test_what_was_measured_of_numbers_together_is_kept_to():
+    """Drawn to those beside it, each number was as it should be, and many together were not."""
+    most = 60
+    numbers = np.random.default_rng(5).lognormal(2.2, 0.7, 2000).astype(int).clip(0, most)
+    true = np.bincount(numbers, minlength=most + 1).astype(float)
+    groups = np.searchsorted([1, 2, 4, 8, 16, 32], np.arange(most + 1), side="right")
+    view = views_of(Package.from_dict(package(most)))["buyers"]
+    rng, off = np.random.default_rng(1), []
+    for _ in range(20):
+        measured = with_groups(most, true, 40.0, groups, 2.0, rng)
+        values = SeenNumbers(view, measured).counts[0].values
+        off.append(
+            abs(np.bincount(groups, values) - np.bincount(groups, true)).sum() / len(numbers)
+        )
+    assert np.mean(off) < 0.03
+
+
+def test_numbers_that_only_a_pool_shows_are_seen():
+    """A sixth of the rows have 30 to 111 others, each number of which noise hides."""
+    most = 500
+    rng = np.random.default_rng(1)
+    numbers = np.append(rng.integers(1, 16, 1000), (30 * (112 / 30) ** rng.random(200)).astype(int))
+    true = np.bincount(numbers, minlength=most + 1).astype(float)
+    groups = np.searchsorted([4, 8, 30, 112], np.arange(most + 1), side="right")
+    view = views_of(Package.from_dict(package(most)))["buyers"]
+    means = [
+        mean(SeenNumbers(view, with_groups(most, true, 30.0, groups, 20.0, rng)).counts[0].values)
+        for _ in range(20)
+    ]
+    # As far as they are seen: to twice the first of them.
+    assert np.mean(means) > 0.7 * numbers.mean()
+    assert np.max(means) < 1.2 * numbers.mean()
+
+
+def test_few_families_with_many_rows_each_have_more_than_none():
+    """Noise hides each number and each pool, but not that next to no family has none."""
+    numbers = np.random.default_rng(3).normal(20, 4, 300).round().clip(1, 34).astype(int)
+    true = np.bincount(numbers, minlength=35).astype(float)
+    view = views_of(Package.from_dict(package(34)))["buyers"]
+    rng = np.random.default_rng(1)
+    means = [
+        mean(SeenNumbers(view, measured_twice(true, 28.0, rng)).counts[0].values) for _ in range(20)
+    ]
+    assert np.median(means) == pytest.approx(20, rel=0.25)
