@@ -6,6 +6,7 @@ from typing import Any
 
 from synthdp.core.errors import SynthdpError
 from synthdp.learning.learner import LearntColumn
+from synthdp.linked.families.repeated import repeated_pairs
 from synthdp.linked.linked_certificate import domain_facts, linked_certificate
 from synthdp.linked.linked_synthesis import LinkedSynthesis
 from synthdp.linked.package.opened import learnt_parts
@@ -129,5 +130,7 @@ def _part(
     )
     part = Synthesis(schema=view.schema, measurements=measured, model=None, certificate=certificate)
     # Fitted only when it is needed, but where clipped noise would multiply rows, or fill a level.
-    is_refitted = measured and (view.counts or {*learnt} & {*view.drawn})
-    return refitted_view(view, part, engine_named("auto"), learnt=learnt) if is_refitted else part
+    known = repeated_pairs(view, part)
+    if not (measured and (view.counts or known or {*learnt} & {*view.drawn})):
+        return part
+    return refitted_view(view, part, engine_named("auto"), known=known, learnt=learnt)

@@ -16,6 +16,7 @@ from synthdp.learning.learner import LearntColumn
 from synthdp.learning.reading_check import CHECK, CHECK_SHARE
 from synthdp.linked.ancestor_marginals import AncestorMarginals
 from synthdp.linked.completable import check_completable
+from synthdp.linked.families.repeated import repeated_pairs
 from synthdp.linked.informed import InformedEngine
 from synthdp.linked.linked_certificate import domain_facts, linked_certificate, without_rows
 from synthdp.linked.linked_synthesis import LinkedSynthesis
@@ -391,20 +392,20 @@ class LinkedRelease:
                     rescue=saving(label),
                     observer=observers.get(label),
                 )
+                guesses = repeated_pairs(view, parts[label])
                 if view.position is not None:  # of a chain, the rows before are known only now
                     ancestors.add(view, parts[label])
-                    in_order = ancestors.in_order(view)
-                    if in_order:
-                        parts[label] = refitted_view(
-                            view, parts[label], self._settings.engine, known=[*known, *in_order]
-                        )
-                        ancestors.add(view, parts[label])
-                    known = [*ancestors.of(view, self._stddev(label)), *in_order]
+                    guesses += ancestors.in_order(view)
+                    parts[label] = refitted_view(
+                        view, parts[label], self._settings.engine, known=[*known, *guesses]
+                    )
+                    ancestors.add(view, parts[label])
+                    known = ancestors.of(view, self._stddev(label))
                 parts[label] = refitted_view(
                     view,
                     parts[label],
                     self._settings.engine,
-                    known=known,
+                    known=[*known, *guesses],
                     learnt=self._learnt_parts,
                     report=_named(report, label),
                 )

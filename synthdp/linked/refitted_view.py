@@ -48,7 +48,7 @@ def refitted_view(
     """
     seen = SeenNumbers(view, part.measurements, below)
     unused = _unused(view, part, learnt)
-    if not seen.counts and view.position is None and not unused:
+    if not (seen.counts or view.position or view.repeats or unused):
         return part
     # In place of what was measured of the numbers alone, of which they are a summary.
     others = [each for each in part.measurements if each.clique not in seen.cliques]

@@ -5,6 +5,7 @@ from itertools import combinations
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.workload import MAX_DEFAULT_CELLS, Workload
+from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
 
 PLACE_WEIGHT = 8.0
@@ -33,7 +34,7 @@ they are off by, all that is below is, and pairs alone leave them with the noise
 
 def workload_of(view: LinkedView, domain: Domain) -> Workload:
     """All pairs with a column that is drawn, all triples of such columns, which together matter as
-    much, and numbers of children.
+    much, numbers of children, and of columns of many levels which of them repeat.
 
     What is above a row, or beside it, is there already when the row is drawn: how these depend on
     each other need not be measured; see `synthdp.linked.ancestor_marginals`.
@@ -43,8 +44,10 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
         c
         for k in (2, 3)
         for c in combinations(domain.attributes, k)
-        if len(own.intersection(c)) >= k - 1
+        if len(own.intersection(c)) >= k - 1 and not view.repeats.keys() & {*c}
     ]
+    for name, repeated in view.repeats.items():
+        cliques += [domain.canonical((name, each)) for each in (repeated, OTHER + repeated)]
     fitting = [clique for clique in cliques if domain.size(clique) <= MAX_DEFAULT_CELLS]
     n_triples = max(sum(len(clique) == 3 for clique in fitting), 1)
     n_pairs = len(fitting) - sum(len(clique) == 3 for clique in fitting)

@@ -115,6 +115,8 @@ def _count(found, node, result):
         bounds.append(table.max_children - 1)
         beside = siblings[position - 1 if table.order is not None else 0]
         cells |= {f"other {name}": value for name, value in beside.own.items()}
+        if home(LinkedView).FEWEST_LEVELS <= 2:  # as few as the columns of small packages have
+            cells |= {f"repeated {n}": str(int(v == node.own[n])) for n, v in beside.own.items()}
         if table.order is not None and table.max_children > 2:
             cells[f"place among {table.name}"] = _place(position, len(siblings), table.max_children)
     grid = prod(lcm(*range(1, most + 1)) for most in bounds)

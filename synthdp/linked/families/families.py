@@ -219,7 +219,8 @@ class _Drawing:
         """Values of some rows, such that they keep to checks with their ancestors and siblings."""
         view = fitted.view
         schema = fitted.schema
-        own = {name: codes[rows] for name, codes in self.codes.items()}
+        known = {**conditions, **{name: codes[rows] for name, codes in self.codes.items()}}
+        known |= view.repeated_codes(known)
         assert schema is not None
         checked = () if schema.checks is None else schema.checks.columns
         given = {name: self.numbers[name][rows] for name in checked if name in self._ancestors}
@@ -229,7 +230,7 @@ class _Drawing:
             if name in checked
         }
         drawn = decode(
-            [{**conditions, **own}[name] for name in schema.names],
+            [known[name] for name in schema.names],
             schema,
             rng,
             text=self._text,

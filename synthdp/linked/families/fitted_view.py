@@ -446,16 +446,22 @@ class FittedView:
         """Expected rows by what was measured of own columns, and by their position if it was
         measured (the last axis).
         """
-        position = self.view.position
         domain = self.model.domain
         own = set(self.view.drawn)
         measured = {
             tuple(
                 name
                 for name in domain.attributes
-                if name in measurement.clique and name != position
+                if name in measurement.clique and name != self.view.position
             )
             for measurement in self.measurements
+            # Which levels repeat is in the pairs that follow from it.
+            if not self.view.repeats.keys() & {*measurement.clique}
+        }
+        measured |= {
+            domain.canonical((OTHER + repeated, repeated))
+            for name, repeated in self.view.repeats.items()
+            if name in domain.attributes
         }
         return self._expected(
             clique for clique in maximal_cliques(sorted(measured)) if own.intersection(clique)
@@ -468,7 +474,8 @@ class FittedView:
         """
         domain = self.model.domain
         own = {*self.view.drawn}
-        names = [name for name in domain.attributes if name != self.view.position]
+        no_columns = {self.view.position, *self.view.repeats}
+        names = [name for name in domain.attributes if name not in no_columns]
         pairs = [
             pair
             for pair in combinations(names, 2)
@@ -480,17 +487,31 @@ class FittedView:
         """Expected rows of marginals that are not too large, by position if that is modelled (the
         last axis).
         """
-        domain = self.model.domain
         position = self.view.position
-        last = (position,) if position in domain.attributes else ()
-        wider = [*self.view.steps, *last]
+        last = (position,) if position in self.model.domain.attributes else ()
         tables: dict[Clique, FloatArray] = {}
         for clique in cliques:
-            if domain.size({*clique, *wider}) <= MAX_CELLS:
-                # One table less to match; the model has drawn the rows all the same.
+            if self.model.domain.size(clique) <= MAX_CELLS:
                 with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
-                    (tables[clique],) = expected_rows(self.view, self.model, [(*clique, *last)])
+                    tables[clique] = self._rows_of(clique, last)
         return tables
+
+    def _rows_of(self, clique: Clique, last: Clique) -> FloatArray:
+        """Expected rows of a marginal, by attributes that are its last axes.
+
+        Rows that are moved to nothing lose what they were drawn with. So a table that is too large
+        is taken to be the same at all positions, and one that still is in families of any size.
+        """
+        domain = self.model.domain
+        for by in (last, ()) if last else ((),):
+            if domain.size({*clique, *self.view.steps, *by}) <= MAX_CELLS:
+                (rows,) = expected_rows(self.view, self.model, [(*clique, *by)])
+                break
+        else:
+            by = ()
+            rows = self.model.marginal(clique).values
+        shape = (*rows.shape, *(domain[name] for name in last if name not in by))
+        return np.broadcast_to(rows.reshape(*rows.shape, *(1 for _ in shape[rows.ndim :])), shape)
 
 
 def fitted_views(parts: Mapping[str, tuple[LinkedView, Synthesis]]) -> dict[str, FittedView]:

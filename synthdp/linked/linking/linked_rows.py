@@ -258,6 +258,7 @@ class FamilyRows(Sensitive):
         # How many rows its parent has is a function of the row's family, as its position is.
         counts = np.bincount(self.parents, minlength=1)[self.parents[rows]]
         columns |= view.sibling_codes(self.codes, rows, positions[rows], counts)
+        columns |= view.repeated_codes(columns)
         sizes = (
             np.ones(self.n_rows, np.int64)
             if self.parent is None

@@ -7,8 +7,8 @@ and of later rows. A view has these columns:
 - *ancestors*: of each table that it hangs on, the root first, its columns and its numbers of
   children;
 - *siblings*, in a view of later rows: the table's own columns of another row of the same parent: of
-  the row before, if rows are ordered, else of the parent's first one; and of ordered rows, which
-  position they have;
+  the row before, if rows are ordered, else of the parent's first one; of ordered rows, which
+  position they have; and of columns of many levels whether the row repeats its sibling's;
 - *own*: the table's own columns, and the number of its children in each table that hangs on it.
 
 So a row is drawn by completing what its ancestors and siblings are with its own columns.
@@ -50,6 +50,16 @@ integer of a machine.
 MAX_POSITIONS = 8
 """Positions of ordered rows that are kept apart. Where a parent may have more rows, they are parts
 of its way from the first row to the last one: time goes on all the way, however long that is.
+"""
+
+REPEATED = "repeated "
+"""Before the name of a column: whether a row has the level that its sibling has."""
+
+FEWEST_LEVELS, MOST_LEVELS = 32, 512
+"""Levels of columns of which views say whether a row repeats its sibling's: with fewer their pair
+can be measured as it is, with more its table would be too large to draw from.
+
+At epsilon 3 a column of 20 levels, 92 % of them repeated, gains nothing, one of 40 does.
 """
 
 LATER = "later "
@@ -103,6 +113,20 @@ class LinkedView:
         }
 
     @cached_property
+    def repeats(self) -> dict[str, str]:
+        """Attributes that say whether a row has the level of its sibling, each with the attribute
+        of the table that it is about: one of many levels in no order.
+        """
+        if not self.siblings or self.table.schema is None:
+            return {}
+        many = [
+            f"{self.name}.{column.name}"
+            for column in self.table.schema.table_columns
+            if column.axis is None and FEWEST_LEVELS <= column.size <= MOST_LEVELS
+        ]
+        return {REPEATED + name: name for name in many}
+
+    @cached_property
     def position(self) -> str | None:
         """In a view of ordered later rows the attribute that says how many rows come before, if it
         can be several.
@@ -148,6 +172,13 @@ class LinkedView:
         )
         return own | {name: codes[source][other] for name, source in self.siblings.items()}
 
+    def repeated_codes(self, codes: Mapping[str, CodeColumn]) -> dict[str, CodeColumn]:
+        """Codes of `repeats` of rows, given those of their own columns and of their siblings'."""
+        return {
+            name: (codes[own] == codes[OTHER + own]).astype(np.uint8)
+            for name, own in self.repeats.items()
+        }
+
     @property
     def _n_positions(self) -> int:
         return min(self.table.max_children - 1, MAX_POSITIONS)
@@ -183,6 +214,7 @@ class LinkedView:
         rest = [field for field in fields if field["name"] not in self.drawn]
         if self.position is not None:
             rest.append(_number(self.position, 1, self._n_positions))
+        rest += [_number(name, 0, 1) for name in self.repeats]
         rules = {
             "constraints": list(
                 rules_of(self.package, self.table, self.ordered_by, is_later=self.is_later)

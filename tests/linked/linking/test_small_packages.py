@@ -72,7 +72,7 @@ def cells_of(source):
 
 
 def _value(name, code):
-    if name.startswith("number of "):
+    if name.startswith(("number of ", "repeated ")):
         return str(code)
     return str(code + 1) if name.startswith("place among ") else "uv"[code]
 
@@ -116,7 +116,20 @@ def test_what_is_counted_is_what_brute_force_counts(shape):
 )
 def test_parts_of_the_way_are_functions_of_a_family(shape, monkeypatch):
     """Where parents may have more rows than positions are kept apart, these are parts of the way."""
-    monkeypatch.setattr(home(LinkedView), "MAX_POSITIONS", 2)
+    _check_with(shape, monkeypatch, "MAX_POSITIONS")
+
+
+@pytest.mark.parametrize(
+    "shape", often("pair", "tree", "keyed", seldom=sorted({*SHAPES} - {"pair", "tree", "keyed"}))
+)
+def test_what_repeats_is_a_function_of_a_family(shape, monkeypatch):
+    """Of columns with many levels, here of all, it is counted whether a row repeats its sibling's."""
+    _check_with(shape, monkeypatch, "FEWEST_LEVELS")
+
+
+def _check_with(shape, monkeypatch, limit):
+    """Counts and charges, where a limit of views is 2."""
+    monkeypatch.setattr(home(LinkedView), limit, 2)
     small_package.cache_clear()
     try:
         test_what_is_counted_is_what_brute_force_counts(shape)
