@@ -32,6 +32,8 @@ class Persons(NamedTuple):
     unit: str
     max_rows: int
     kinds: dict[str, Any]
+    constant: tuple[str, ...] = ()
+    """Columns that are the same in all rows of a person."""
 
 
 def orders() -> Persons:
@@ -64,7 +66,8 @@ def wages() -> Persons:
     columns = ["black", "hisp", "married", "union", "occupation", "year"]
     numbers = {"exper": "integer", "hours": "integer", "educ": "integer", "lwage": "number"}
     frame = pd.read_csv(path)[["nr", *columns, *numbers]].astype(dict.fromkeys(columns, str))
-    return Persons(frame, "nr", 8, dict.fromkeys(columns, "categorical") | numbers)
+    kinds = dict.fromkeys(columns, "categorical") | numbers
+    return Persons(frame, "nr", 8, kinds, constant=("black", "hisp", "educ"))
 
 
 TABLES: dict[str, Callable[[], Persons]] = {"orders": orders, "wages": wages}
@@ -140,6 +143,8 @@ def main() -> None:
         }
         for way, known in [*ways.items()]:
             ways[f"{way}, together"] = known | {"together": True}
+            if table.constant:
+                ways[f"{way}, constant"] = known | {"together": True, "constant": table.constant}
         for epsilon in options.epsilons:
             for way, known in ways.items():
                 found = []

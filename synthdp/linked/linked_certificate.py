@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from math import hypot
 from typing import Any
 
+import numpy as np
+
 from synthdp.core.measurement import CLEAR_TOTAL, clear_total, total_and_noise
 from synthdp.core.version import __version__
 from synthdp.inference.engine import Engine
@@ -20,6 +22,12 @@ from synthdp.schema.words.headers import listed
 
 _OF_VIEWS = ("engine", "workload", "findings", "schema")
 """What the statement of a view's release says of the view alone."""
+
+
+_STEADY = 0.8
+"""How much more often than by chance, as a share of what could be more, a column is that of the row
+beside where it may be one that cannot change.
+"""
 
 
 def linked_certificate(
@@ -87,7 +95,7 @@ def linked_certificate(
         randomness=randomness,
         release={**public, **asked},
         run=run,
-        findings=[*_of_learning(declared, learnt, package), *caution_lines],
+        findings=[*_of_learning(declared, learnt, package), *caution_lines, *_steady(views, parts)],
         n_rows=n_roots,
     )
     return whole | {"unit_of_privacy": _unit_in_words(package)}
@@ -103,6 +111,26 @@ def _of_learning(
     joint = closed.joint_schema.closed_columns
     lost = lost_bins(declared.joint_schema.open_columns, columns, joint)
     return [*(each.caution for each in learnt.values() if each.caution), *lost]
+
+
+def _steady(views: Mapping[str, LinkedView], parts: Mapping[str, Synthesis]) -> Iterator[str]:
+    """A sentence for each column of one table of persons that hardly ever changes within one."""
+    for label, part in parts.items():
+        view, model = views[label], part.existing_model
+        if view.package.is_of_one_table and model is not None:
+            for other, own in view.siblings.items():
+                pair = np.maximum(model.marginal((other, own)).values, 0.0)
+                total = float(pair.sum()) or 1.0
+                same = float(np.trace(pair)) / total
+                by_chance = float(pair.sum(axis=0) @ pair.sum(axis=1)) / total**2
+                if own != f"{view.name}.{view.table.order}" and same - by_chance > _STEADY * (
+                    1.0 - by_chance
+                ):
+                    name = own.removeprefix(f"{view.name}.")
+                    yield (
+                        f"column {name!r} is that of the row beside in {same:.0%} of a person's rows: if it cannot "
+                        "change, name it in --constant (constant=), and it will not"
+                    )
 
 
 def domain_facts(declared: Package, share: float, learnt: Collection[str]) -> dict[str, object]:
@@ -122,7 +150,9 @@ def _unit_in_words(package: Package) -> str:
     root = package.root
     keys = ", ".join(map(repr, root.key))
     whose = (
-        "one person, or what else is" if root.schema is None else f"one row of table {root.name!r},"
+        "one person, or what else is"
+        if root.schema is None or package.is_of_one_table
+        else f"one row of table {root.name!r},"
     )
     what = "with all rows that hang on it, present or absent; the numbers of rows are protected"
     shared = ""

@@ -59,9 +59,9 @@ RowLinks: TypeAlias = Literal["package", "persons"]
 
 DOES_NOT_COMBINE: Mapping[RowLinks, tuple[str, ...]] = {
     "package": (
-        "schema", "kinds", "dialect", "table", "unit", "max_rows_per_unit", "together", "order", "workload",
-        "target", "quality_share", "accept", "reject", "choose", "adjacency", "save_schema", "where", "offset", "known",
-        "weight", "weighted", "prior",
+        "schema", "kinds", "dialect", "table", "unit", "max_rows_per_unit", "together", "order", "constant",
+        "workload", "target", "quality_share", "accept", "reject", "choose", "adjacency", "save_schema", "where",
+        "offset", "known", "weight", "weighted", "prior",
     ),
     "persons": (
         "workload", "target", "quality_share", "accept", "reject", "choose", "adjacency", "save_schema",
@@ -84,8 +84,8 @@ class RunSettings:
     ----------
     epsilon, delta, mechanism, workload, target, engine, adjacency, accounting, unit
         As in `synthdp.synthesize`; the same names, by texts or as objects.
-    max_rows_per_unit, together, order, domain_share, quality_share, accept, choose, about, known,
-    weight, prior
+    max_rows_per_unit, together, order, constant, domain_share, quality_share, accept, choose, about,
+    known, weight, prior
         As in `synthdp.synthesize`.
     anyway
         As in `synthdp.synthesize`.
@@ -119,6 +119,7 @@ class RunSettings:
     max_rows_per_unit: int | None
     together: bool
     order: str | None
+    constant: tuple[str, ...]
     domain_share: float
     quality_share: float
     accept: "tuple[Criterion, ...] | None"
@@ -145,6 +146,7 @@ class RunSettings:
         max_rows_per_unit: int | None = None,
         together: bool = False,
         order: str | None = None,
+        constant: str | Sequence[str] = (),
         domain_share: float = DOMAIN_SHARE,
         quality_share: float = QUALITY_SHARE,
         accept: "str | tuple[Criterion, ...] | None" = None,
@@ -159,6 +161,12 @@ class RunSettings:
         check_budget(epsilon=epsilon, delta=delta)
         if checked_flag("together", together) or order is not None:
             _check_persons(order, unit, max_rows_per_unit, spelling)
+        constant = (constant,) if isinstance(constant, str) else tuple(constant)
+        if constant and not together and order is None:
+            raise ParameterError(
+                f"{spelling.of('constant')} is given without {spelling.of('together')} or {spelling.of('order')}: "
+                "else rows of a person have nothing in common; give one of them"
+            )
         checked_rows(
             unit,
             max_rows_per_unit,
@@ -184,6 +192,7 @@ class RunSettings:
             "max_rows_per_unit": max_rows_per_unit,
             "together": together,
             "order": order,
+            "constant": constant,
             "domain_share": checked_share(domain_share),
             "quality_share": checked_quality_share(quality_share, spelling.of("quality_share")),
             "accept": _criteria(accept, quality_share, spelling),

@@ -74,7 +74,7 @@ EXAMPLES = {
 MOST_NEEDED = {
     "run": """
         input source schema kinds epsilon delta mechanism workload target unit max_rows_per_unit
-        together order accept save save_schema journal budget output rows seed force json verbose log_format
+        together order constant accept save save_schema journal budget output rows seed force json verbose log_format
     """,
 }
 """Of commands whose options do not fit, those that a screen shows."""

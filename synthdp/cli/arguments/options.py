@@ -101,6 +101,7 @@ class RunOptions(SourceOptions, UnitOptions, PersistenceOptions, OutputOptions):
     accounting: str | None
     together: bool
     order: str | None
+    constant: str | None
     quality_share: float | None
     accept: str | None
     choose: str | None

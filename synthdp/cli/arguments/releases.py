@@ -115,6 +115,11 @@ def _add_persons(parser: argparse.ArgumentParser) -> None:
         "--order COLUMN",
         "the same with rows in the order of this column, and how they follow each other",
     )
+    option(
+        parser,
+        "--constant COLUMNS",
+        "with these: columns that are the same in all rows of a person, with commas between them",
+    )
 
 
 def _add_saving(parser: argparse.ArgumentParser) -> None:

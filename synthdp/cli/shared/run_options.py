@@ -20,6 +20,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         max_rows_per_unit=options.max_rows_per_unit,
         together=options.together,
         order=options.order,
+        constant=[name.strip() for name in (options.constant or "").split(",") if name.strip()],
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
         quality_share=QUALITY_SHARE if options.quality_share is None else options.quality_share,
         accept=options.accept,

@@ -1,7 +1,7 @@
 """The door: `synthesize` turns sensitive data of any kind into released values."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,7 @@ def synthesize(
     max_rows_per_unit: int | None = None,
     together: bool = False,
     order: str | None = None,
+    constant: str | Sequence[str] = (),
     domain_share: float = DOMAIN_SHARE,
     quality_share: float = QUALITY_SHARE,
     accept: str | None = None,
@@ -139,6 +140,10 @@ def synthesize(
     order
         The same with a column by which rows of one person are ordered, which may not be missing:
         how they follow each other is kept. Of more rows a person the first ones by it are used.
+    constant
+        Columns that are the same in all rows of a person, such as sex or day of birth, with
+        ``together`` or ``order``: so they are in what is drawn. Where records have several values
+        of a person, one row's are used.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
     quality_share
@@ -244,6 +249,7 @@ def synthesize(
         max_rows_per_unit=max_rows_per_unit,
         together=together,
         order=order,
+        constant=constant,
         domain_share=domain_share,
         quality_share=quality_share,
         accept=accept,

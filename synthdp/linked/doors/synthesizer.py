@@ -1,7 +1,7 @@
 """The main door as an object: a `Synthesizer` is set up, then fitted, then sampled from."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, final
@@ -40,7 +40,7 @@ class Synthesizer:
     ----------
     schema, kinds, epsilon, delta, dialect, mechanism, workload, target, engine, adjacency
         As for `synthesize`.
-    accounting, unit, max_rows_per_unit, together, order, domain_share, about, journal, budget, budget_note
+    accounting, unit, max_rows_per_unit, together, order, constant, domain_share, about, journal, budget, budget_note
         As for `synthesize`.
     quality_share, accept, choose, known, weight, prior, anyway
         As for `synthesize`.
@@ -78,6 +78,7 @@ class Synthesizer:
     max_rows_per_unit: int | None = None
     together: bool = False
     order: str | None = None
+    constant: str | Sequence[str] = ()
     domain_share: float = DOMAIN_SHARE
     quality_share: float = QUALITY_SHARE
     accept: str | None = None

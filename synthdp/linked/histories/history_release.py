@@ -10,7 +10,7 @@ from typing import Self, final
 from synthdp.core.reporting import Report, finishing, silent
 from synthdp.data.loading import chunks_of
 from synthdp.data.rows import Here
-from synthdp.linked.histories.history_package import PERSONS, ROWS, check_rows, history_package
+from synthdp.linked.histories.history_package import PERSONS, check_rows, history_package
 from synthdp.linked.histories.history_synthesis import HistorySynthesis
 from synthdp.linked.linked_release import LinkedRelease
 from synthdp.linked.linked_synthesis import LinkedSynthesis
@@ -48,12 +48,18 @@ class HistoryRelease:
         settings.check_combined("persons", {})
         check_rows(settings)
         assert settings.unit is not None
-        plain = schema.reordered(header, unit=settings.unit)
-        self._unit = settings.unit
+        self._schema = schema.reordered(header, unit=settings.unit)
+        self._of_persons = [settings.unit, *settings.constant]
+        self._constant = list(settings.constant)
         self._run = LinkedRelease(
-            package=history_package(plain, header, settings),
+            package=history_package(self._schema, header, settings),
             settings=replace(
-                settings, unit=None, max_rows_per_unit=None, together=False, order=None
+                settings,
+                unit=None,
+                max_rows_per_unit=None,
+                together=False,
+                order=None,
+                constant=(),
             ),
         )
 
@@ -92,18 +98,27 @@ class HistoryRelease:
                 rescue(HistorySynthesis(paid))
                 return
             assert isinstance(paid.schema, Package)
-            columns = paid.schema[ROWS].declared
-            assert columns is not None
-            rescue(LearntDomain(columns, paid.certificate))
+            rescue(LearntDomain(self._closed(paid.schema), paid.certificate))
 
         handed = None if rescue is None else kept  # a budget is told if something is handed out
         return HistorySynthesis(
             self._run.of(lambda: self._read(table, report), report=report, rescue=handed)
         )
 
+    def _closed(self, package: Package) -> OpenSchema:
+        """What is public of the table, with columns as the package has them."""
+        declared = [table.declared for table in package.tables if table.declared is not None]
+        found = {field["name"]: field for each in declared for field in each.to_dict()["fields"]}
+        plain = self._schema.to_dict()
+        fields = [found.get(field["name"], field) for field in plain["fields"]]
+        return OpenSchema.from_dict({**plain, "fields": fields})
+
     def _read(self, table: Here, report: Report) -> LinkedRows:
         """Persons are those who have a row: the first table is read off the second one, and of each
         key one is used.
+
+        Sensitivity: which row says what is the same in all rows of a person follows from the key
+        and what the person's rows are, as for roots of one key.
         """
         readers = {each.name: LinkedTableReader(each) for each in self._run.package.tables}
 
@@ -114,6 +129,11 @@ class HistoryRelease:
 
             for chunk in chunks_of(table, read):
                 for name, reader in readers.items():
-                    reader.add(chunk[[self._unit]] if name == PERSONS else chunk)
+                    of_persons = name == PERSONS
+                    reader.add(
+                        chunk[self._of_persons]
+                        if of_persons
+                        else chunk.drop(columns=self._constant)
+                    )
                 del chunk  # as in `held_rows`
         return LinkedRows(self._run.package.tables, readers, self._run.unit)

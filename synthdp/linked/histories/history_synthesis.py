@@ -67,7 +67,8 @@ class HistorySynthesis(Result):
     @property
     def tables(self) -> dict[str, tuple[str, ...]]:
         """The columns of the table, by the name ``rows``."""
-        return {ROWS: self._linked.tables[ROWS]}
+        own = self._linked.tables[ROWS]
+        return {ROWS: tuple(self._linked.package.content.get("columns", own))}
 
     @property
     def fitted_parts(self) -> tuple[FittedPart, ...]:
@@ -131,7 +132,11 @@ class HistorySynthesis(Result):
             raise ParameterError(f"n_persons is {n_persons!r}; give a whole number of 0 or more")
         if n_persons is None and self.can_sample and not self.knows_size:
             raise ParameterError(f"n_persons: {UNKNOWN_ROWS}; say how many persons you want")
-        return self._linked.sample(n_persons, seed=seed, text=text)[ROWS]
+        drawn = self._linked.sample(n_persons, seed=seed, text=text)
+        if not self._constant:
+            return drawn[ROWS]
+        whole = drawn[ROWS].merge(drawn[PERSONS], on=self.unit, validate="many_to_one")
+        return whole[list(self.tables[ROWS])]
 
     def marginal(self, columns: Sequence[str]) -> pd.Series:
         """Expected numbers of rows with all combinations of levels of some columns.
@@ -141,13 +146,13 @@ class HistorySynthesis(Result):
         columns
             Names, each once. ``other`` before a name stands for the row before of the same person:
             then rows that are not their person's first are counted. ``number of rows`` is how many
-            its person has.
+            its person has. Of columns that are constant alone, and of that number, persons are
+            counted.
 
         Returns
         -------
         pandas.Series
-            One float a combination, indexed by the levels' labels. Of ``number of rows`` alone:
-            persons.
+            One float a combination, indexed by the levels' labels.
 
         Raises
         ------
@@ -158,16 +163,32 @@ class HistorySynthesis(Result):
         """
         names = [columns] if isinstance(columns, str) else list(columns)
         schema = self._linked.package[ROWS].schema
-        valid = [*(() if schema is None else schema.names), _COUNT]
+        of_rows = [*(() if schema is None else schema.names), _COUNT]
+        valid = [*self._constant, *of_rows]
         if unknown := [
-            name for name in names if name not in valid and name.removeprefix(OTHER) not in valid
+            name for name in names if name not in valid and name.removeprefix(OTHER) not in of_rows
         ]:
             raise ParameterError(
                 f"columns: there is no {unknown[0]!r}; there are {listed(valid)}, and with {OTHER!r} before its name a "
                 "column of the row before"
             )
-        counts = self._linked.marginal([_in_package(name) for name in names])
+        counts = self._linked.marginal([self._in_package(name) for name in names])
         return counts.rename_axis(index=names)
+
+    @property
+    def _constant(self) -> tuple[str, ...]:
+        """The columns that are the same in all rows of a person."""
+        schema = self._linked.package[PERSONS].schema
+        return () if schema is None else schema.names
+
+    def _in_package(self, name: str) -> str:
+        """What a column is called in the package."""
+        if name == _COUNT:
+            return name
+        if name in self._constant:
+            return f"{PERSONS}.{name}"
+        plain = name.removeprefix(OTHER)
+        return f"{OTHER if name != plain else ''}{ROWS}.{plain}"
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write everything to one file, from which `synthdp.load` restores it; no pickle.
@@ -181,11 +202,3 @@ class HistorySynthesis(Result):
 
     def __repr__(self) -> str:
         return f"<HistorySynthesis by {self.unit!r}: {self.certificate.get('guarantee')}>"
-
-
-def _in_package(name: str) -> str:
-    """What a column is called in the package."""
-    if name == _COUNT:
-        return name
-    plain = name.removeprefix(OTHER)
-    return f"{OTHER if name != plain else ''}{ROWS}.{plain}"

@@ -36,6 +36,11 @@ from synthdp.schema.columns.column import Column
 from synthdp.schema.declared_columns import FIELDS_IN_ZONES
 from synthdp.schema.open_schema import OpenSchema
 
+ONE_TABLE = "synthdp-history"
+"""The profile of packages that stand for one table, so that their releases are known for what they
+are.
+"""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +158,11 @@ class Package:
     def names(self) -> tuple[str, ...]:
         """The columns of all tables, called ``table.column``."""
         return self.joint_schema.names
+
+    @property
+    def is_of_one_table(self) -> bool:
+        """Whether it stands for one table of persons with several rows."""
+        return self.content.get("profile") == ONE_TABLE
 
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON values; see ``content``."""

@@ -193,12 +193,17 @@ def sources(table, whose=WHOSE):
     return run._read(table, lambda *_: None).counted(run._run.all_views)
 
 
-@pytest.mark.parametrize("whose", [WHOSE, TOGETHER], ids=["order", "together"])
+@pytest.mark.parametrize(
+    "whose",
+    [WHOSE, TOGETHER, WHOSE | {"constant": "ward"}, TOGETHER | {"constant": ["ward"]}],
+    ids=["order", "together", "order, constant", "together, constant"],
+)
 def test_a_person_changes_no_count_by_more_than_is_charged_for(whose, monkeypatch):
     # Which rows are kept, and which of them is the first, may be up to a random key: to one.
     monkeypatch.setattr("secrets.token_urlsafe", lambda _: "k" * 16)
     table = visits(60)
     canary = pd.DataFrame({"ward": "eyes", "patient": "odd \u0000", "day": [7] * 9})
+    canary["ward"] = WARDS * 3  # also where it should be the same in all rows
     without, with_all = (
         sources(table, whose),
         sources(pd.concat([canary, table, canary], ignore_index=True), whose),
