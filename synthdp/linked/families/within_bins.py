@@ -39,7 +39,7 @@ def order_within_bins(
     frame
         Values of the table's own columns, one row each, of relative columns distances.
     fitted
-        The views of first rows, and of later ones if there are any.
+        The views of first rows, and of later ones if there are any; none of keys alone.
     codes
         Of the table's own attributes, each of shape ``(n_rows,)``: which bin each value is in.
     parents, positions
@@ -49,8 +49,9 @@ def order_within_bins(
     text
         Whether values are texts in the formats of the schema.
     """
-    table = fitted[0].view.table
-    if table.order is None or len(fitted) == 1 or not all(map(_is_free, fitted)):
+    if len(fitted) < 2 or (table := fitted[0].view.table).order is None:
+        return frame
+    if not all(map(_is_free, fitted)):
         return frame
     name = f"{table.name}.{table.order}"
     own = codes[name]

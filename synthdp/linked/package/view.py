@@ -105,26 +105,25 @@ class LinkedView:
     @cached_property
     def siblings(self) -> dict[str, str]:
         """Attributes of the sibling, each with the attribute of the table that it is."""
-        if not self.is_later:
-            return {}
-        sources = () if self.table.schema is None else self.table.schema.table_columns
-        return {
-            OTHER + f"{self.name}.{column.name}": f"{self.name}.{column.name}" for column in sources
-        }
+        return {OTHER + name: name for name in self._beside}
 
     @cached_property
     def repeats(self) -> dict[str, str]:
         """Attributes that say whether a row has the level of its sibling, each with the attribute
         of the table that it is about: one of many levels in no order.
         """
-        if not self.siblings or self.table.schema is None:
-            return {}
-        many = [
-            f"{self.name}.{column.name}"
-            for column in self.table.schema.table_columns
+        return {
+            REPEATED + name: name
+            for name, column in self._beside.items()
             if column.axis is None and FEWEST_LEVELS <= column.size <= MOST_LEVELS
-        ]
-        return {REPEATED + name: name for name in many}
+        }
+
+    @property
+    def _beside(self) -> dict[str, Column]:
+        """The table's own columns by their attributes, if rows of the view have a sibling."""
+        schema = self.table.schema if self.is_later else None
+        columns = () if schema is None else schema.table_columns
+        return {f"{self.name}.{column.name}": column for column in columns}
 
     @cached_property
     def position(self) -> str | None:
@@ -321,9 +320,8 @@ class LinkedView:
         """The column by which rows of one parent are ordered, if there is one and they can be
         several.
         """
-        if self.table.order is None or self.table.schema is None or not self.siblings:
-            return None
-        return self.table.schema[self.table.order]
+        order = self.table.order
+        return None if order is None else self._beside.get(f"{self.name}.{order}")
 
 
 def _number(name: str, least: int, most: int) -> dict[str, Any]:

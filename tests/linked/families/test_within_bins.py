@@ -80,3 +80,29 @@ def test_ends_go_along_with_days_that_are_put_in_order():
     assert abs(stays["day"].mean() - records["stays"]["day"].mean()) < 3
     assert stays.groupby("home")["day"].apply(lambda own: own.is_monotonic_increasing).all()
     assert (stays["until"] - stays["day"] == 3).mean() > 0.98
+
+
+def test_tables_of_keys_alone_have_no_values_to_put_in_order():
+    homes = pd.DataFrame({"id": np.arange(N), "kind": np.repeat(["a", "b"], N // 2)})
+    kinds = {"enum": ["a", "b"], "required": True}
+    link = {"fields": "home", "reference": {"resource": "homes", "fields": "id"}}
+    fields = [
+        {"name": "id", "type": "integer"},
+        {"name": "kind", "type": "string", "constraints": kinds},
+    ]
+    key = {"name": "home", "type": "integer"}
+    content = {
+        "resources": [
+            {"name": "homes", "schema": {"fields": fields, "primaryKey": "id"}},
+            {
+                "name": "stays",
+                "schema": {"fields": [key], "foreignKeys": [link]},
+                "synthdp": {"max_children": 3},
+            },
+        ]
+    }
+    stays = pd.DataFrame({"home": np.repeat(np.arange(N), 2)})
+    found = synthdp.synthesize({"homes": homes, "stays": stays}, content, epsilon=10, delta=1e-6)
+    drawn = found.sample(N, seed=0)
+    assert list(drawn["stays"]) == ["home"]
+    assert abs(len(drawn["stays"]) - 2 * N) < 0.1 * N
