@@ -91,7 +91,7 @@ LINES = {
     SHARES: 160,
     RECORDS: 1_140,
     COUNTING: 230,
-    LINKING: 430,
+    LINKING: 490,
     ENGINES: 1_080,
     ENGINE_VALUES: 485,
 }
@@ -159,6 +159,7 @@ ROOM_OF_MODULE = {
     "synthdp.schema.columns.column": RECORDS,
     "synthdp.data.asking.asking": ENGINES,
     "synthdp.linked.package.view": LINKING,
+    "synthdp.linked.package.gaps": LINKING,
     "synthdp.data.engines.connecting": None,  # opens what the user names, and reads no row
 }
 ROOM_OF_FOLDER = {

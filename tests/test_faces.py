@@ -44,7 +44,8 @@ _REASONS = {
     "its libraries are an extra, and a face is read without it": "cli.studio.app",
     "a module of constants or of functions, used as such": """
         cli.arguments.command_line cli.arguments.exits cli.arguments.help_texts linked.families.chain_places
-        linked.families.expected_rows linked.families.guess release.uncertainty.analyses
+        linked.families.expected_rows linked.families.guess linked.families.within_bins
+        release.uncertainty.analyses
     """,
     "run as a program of its own": "cli.shared.first_compile",
 }

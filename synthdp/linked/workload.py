@@ -34,7 +34,8 @@ they are off by, all that is below is, and pairs alone leave them with the noise
 
 def workload_of(view: LinkedView, domain: Domain) -> Workload:
     """All pairs with a column that is drawn, all triples of such columns, which together matter as
-    much, numbers of children, and of columns of many levels which of them repeat.
+    much, numbers of children, which levels of columns of many repeat, and how far ordered rows are
+    from the row before.
 
     What is above a row, or beside it, is there already when the row is drawn: how these depend on
     each other need not be measured; see `synthdp.linked.ancestor_marginals`.
@@ -44,7 +45,7 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
         c
         for k in (2, 3)
         for c in combinations(domain.attributes, k)
-        if len(own.intersection(c)) >= k - 1 and not view.repeats.keys() & {*c}
+        if len(own.intersection(c)) >= k - 1 and not view.comparing & {*c}
     ]
     for name, repeated in view.repeats.items():
         cliques += [domain.canonical((name, each)) for each in (repeated, OTHER + repeated)]
@@ -58,7 +59,11 @@ def workload_of(view: LinkedView, domain: Domain) -> Workload:
     numbers = [(name,) for name in view.counts]
     weights += [NUMBER_SHARE * sum(weights) / max(len(numbers), 1)] * len(numbers)
     if fitting:
-        return Workload.from_cliques(domain, [*fitting, *numbers], weights)
+        # Which bins gaps are beside follows from which of them fit in between.
+        alone = [] if view.gap is None else [(view.gap,)]
+        return Workload.from_cliques(
+            domain, [*fitting, *numbers, *alone], [*weights, *(1.0 for _ in alone)]
+        )
     return Workload.from_cliques(domain, [(name,) for name in view.drawn])
 
 

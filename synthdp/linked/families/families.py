@@ -220,7 +220,8 @@ class _Drawing:
         view = fitted.view
         schema = fitted.schema
         known = {**conditions, **{name: codes[rows] for name, codes in self.codes.items()}}
-        known |= view.repeated_codes(known)
+        # What compares rows with siblings is no column of theirs.
+        known |= dict.fromkeys(view.comparing, np.zeros(len(rows), np.intp))
         assert schema is not None
         checked = () if schema.checks is None else schema.checks.columns
         given = {name: self.numbers[name][rows] for name in checked if name in self._ancestors}

@@ -455,8 +455,8 @@ class FittedView:
                 if name in measurement.clique and name != self.view.position
             )
             for measurement in self.measurements
-            # Which levels repeat is in the pairs that follow from it.
-            if not self.view.repeats.keys() & {*measurement.clique}
+            # What compares a row with its sibling follows from both.
+            if not self.view.comparing & {*measurement.clique}
         }
         measured |= {
             domain.canonical((OTHER + repeated, repeated))
@@ -474,7 +474,7 @@ class FittedView:
         """
         domain = self.model.domain
         own = {*self.view.drawn}
-        no_columns = {self.view.position, *self.view.repeats}
+        no_columns = {self.view.position, *self.view.comparing}
         names = [name for name in domain.attributes if name not in no_columns]
         pairs = [
             pair

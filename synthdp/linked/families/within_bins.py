@@ -3,7 +3,7 @@
 Rows are settled one after the other. Values that only had to be no lower than that of the row
 before would be late: of three rows in one bin the second one would lie in its upper half on
 average, the third in its upper quarter. So values of a bin are drawn each by itself, and then put
-in order.
+in order; where it was released how far rows are from the row before, they are so far from it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,13 @@ from synthdp.inference.arrays import CodeColumn
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view_rules import order_check
+from synthdp.schema.axes.axis import Axis
 from synthdp.schema.rules.rules import is_check, names_in
 
 Ints = NDArray[np.intp]
+
+_HARDLY = 1e-9
+"""Expected rows that are none."""
 
 
 def order_within_bins(
@@ -55,18 +59,90 @@ def order_within_bins(
         return frame
     name = f"{table.name}.{table.order}"
     own = codes[name]
-    points = np.zeros(len(own), np.int64)
     axes = [view.schema[name].axis for view in fitted if view.schema is not None]
-    for axis, rows in zip(axes, (positions == 0, positions > 0), strict=True):
-        assert axis is not None
-        points[rows] = axis.draw(own[rows], generator)
-    axis = axes[0]
+    first, axis = axes
+    assert first is not None
     assert axis is not None
-    # Codes stay with their rows, whatever the points are.
-    points[np.lexsort((positions, own, parents))] = points[np.lexsort((points, own, parents))]
+    gaps = _drawn_gaps(fitted[1], own, np.flatnonzero(positions > 0), generator)
+    if gaps is not None:
+        points = _points_by_gaps(axis, own, positions, gaps, generator)
+    else:
+        points = np.zeros(len(own), np.int64)
+        for each, rows in zip((first, axis), (positions == 0, positions > 0), strict=True):
+            points[rows] = each.draw(own[rows], generator)
+        # Codes stay with their rows, whatever the points are.
+        points[np.lexsort((positions, own, parents))] = points[np.lexsort((points, own, parents))]
     made = axis.texts_at if text else axis.values_at
     values = pd.Series(made(points, axis.is_missing(own)), dtype=object if text else None)
     return frame.assign(**{table.order: values.set_axis(frame.index)})
+
+
+def _drawn_gaps(
+    fitted: FittedView, codes: CodeColumn, later: Ints, generator: np.random.Generator
+) -> NDArray[np.int64] | None:
+    """Of all rows the shortest and the longest gap from the row before, in grid points of the column
+    of order, shape ``(2, n_rows)``, given the bins of both; 0 of rows that are not later ones. None
+    of views that were released without gaps.
+    """
+    view, model = fitted.view, fitted.model
+    if view.gap is None or view.gaps is None or view.gap not in model.domain.attributes:
+        return None
+    name = f"{view.name}.{view.table.order}"
+    starts, lengths = view.gaps.axis.drawn_starts, view.gaps.starts
+    n_bins = len(starts) - 1
+    shares = np.maximum(model.marginal((OTHER + name, name, view.gap)).values, 0.0)
+    # Rows of two bins are no nearer to each other than these are, and no further than their ends.
+    nearest = starts[:-1] - starts[1:, None] + 1
+    furthest = starts[1:] - 1 - starts[:-1, None]
+    possible = (lengths[:-1] <= furthest[..., None]) & (lengths[1:] > nearest[..., None])
+    cells = np.where(possible, shares[:n_bins, :n_bins] + _HARDLY, 0.0).reshape(n_bins**2, -1)
+    sums = cells.sum(axis=1, keepdims=True)
+    # All pairs of bins end to end, each from one whole number to the next.
+    ends = np.cumsum(cells / np.where(sums > 0, sums, 1.0), axis=1)
+    ends += np.arange(n_bins**2)[:, None]
+    pairs = codes[later - 1].astype(np.intp) * n_bins + codes[later]
+    places = np.searchsorted(ends.ravel(), pairs + generator.random(len(later)), side="right")
+    levels = np.clip(places - pairs * view.gaps.size, 0, view.gaps.size - 1)
+    gaps = np.zeros((2, len(codes)), np.int64)
+    gaps[:, later] = lengths[levels], lengths[levels + 1] - 1
+    return gaps
+
+
+def _points_by_gaps(
+    axis: Axis,
+    codes: CodeColumn,
+    positions: Ints,
+    gaps: NDArray[np.int64],
+    generator: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Grid points in the bins of rows, each so far from that of the row before as its gap says, if
+    its bin lets it; no lower than that in any case. ``gaps`` are as `_drawn_gaps` has them.
+
+    From the last row of each parent to the first one it is seen which points leave the rows after
+    it all their gaps; from the first one on they are drawn.
+    """
+    starts = axis.drawn_starts
+    lowest, highest = starts[codes], starts[codes + 1] - 1
+    least, most = lowest.copy(), highest.copy()
+    n_places = int(positions.max(initial=0)) + 1
+    rows_at = [np.flatnonzero(positions == place) for place in range(n_places)]
+    for rows in rows_at[:0:-1]:
+        low = np.maximum(least[rows - 1], least[rows] - gaps[1][rows])
+        high = np.minimum(most[rows - 1], most[rows] - gaps[0][rows])
+        fits = low <= high
+        least[rows[fits] - 1], most[rows[fits] - 1] = low[fits], high[fits]
+    points = np.zeros(len(codes), np.int64)
+    points[rows_at[0]] = axis.draw_between(least[rows_at[0]], most[rows_at[0]], generator)
+    for rows in rows_at[1:]:
+        before = points[rows - 1]
+        low = np.maximum(least[rows], before + gaps[0][rows])
+        high = np.minimum(most[rows], before + gaps[1][rows])
+        fits = low <= high
+        low = np.where(fits, low, np.maximum(lowest[rows], before))
+        high = np.where(fits, high, highest[rows])
+        # Where a column draws nothing in between, it has the next value below.
+        points[rows] = np.maximum(axis.draw_between(low, high, generator), before)
+    return points
 
 
 def _is_free(fitted: FittedView) -> bool:

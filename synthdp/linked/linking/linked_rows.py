@@ -108,7 +108,8 @@ class LinkedTableReader(Sensitive):
         held = None if self._held is None else self._held.finish().of_rows(rows)
         all_keys = self._keys.ids.keys  # a new list each time
         names = [all_keys[key] for key in keys[rows]] if table.row_key else []
-        return FamilyRows(table, parent, held, parents, names)
+        ranks = np.empty(0) if table.order is None else self._order.joined()[rows]
+        return FamilyRows(table, parent, held, parents, names, ranks)
 
     def _below(self, parent: "FamilyRows", keys: Ints) -> tuple[Ints, Ints]:
         """Rows of a table that is not the root, and their parents' places, those of one parent
@@ -159,9 +160,21 @@ class FamilyRows(Sensitive):
         For each row the place of its parent among the rows above.
     names
         For each row its key.
+    ranks
+        By what rows are ordered, if they are.
     """
 
-    __slots__ = ("_held", "_names", "codes", "n_rows", "parent", "parents", "roots", "table")
+    __slots__ = (
+        "_held",
+        "_names",
+        "codes",
+        "n_rows",
+        "parent",
+        "parents",
+        "ranks",
+        "roots",
+        "table",
+    )
 
     def __init__(
         self,
@@ -170,8 +183,10 @@ class FamilyRows(Sensitive):
         held: HeldTable | None,
         parents: Ints,
         names: Sequence[str | bytes],
+        ranks: NDArray[np.float64],
     ) -> None:
         self.table, self.parent, self.parents, self._names = table, parent, parents, names
+        self.ranks = ranks
         self._held = held
         self.n_rows = len(parents)
         self.roots: Ints = np.arange(self.n_rows) if parent is None else parent.roots[parents]
@@ -259,6 +274,8 @@ class FamilyRows(Sensitive):
         counts = np.bincount(self.parents, minlength=1)[self.parents[rows]]
         columns |= view.sibling_codes(self.codes, rows, positions[rows], counts)
         columns |= view.repeated_codes(columns)
+        if view.gap is not None and view.gaps is not None:
+            columns[view.gap] = view.gaps.codes(self.ranks, rows)
         sizes = (
             np.ones(self.n_rows, np.int64)
             if self.parent is None

@@ -8,7 +8,8 @@ and of later rows. A view has these columns:
   children;
 - *siblings*, in a view of later rows: the table's own columns of another row of the same parent: of
   the row before, if rows are ordered, else of the parent's first one; of ordered rows, which
-  position they have; and of columns of many levels whether the row repeats its sibling's;
+  position they have and how far they are from the row before; and of columns of many levels whether
+  the row repeats its sibling's;
 - *own*: the table's own columns, and the number of its children in each table that hangs on it.
 
 So a row is drawn by completing what its ancestors and siblings are with its own columns.
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from synthdp.core.errors import SchemaError
 from synthdp.core.measurement import FloatArray
+from synthdp.linked.package.gaps import Gaps
 from synthdp.linked.package.linked_table import LinkedTable, refuse_package
 from synthdp.linked.package.package import Package
 from synthdp.linked.package.qualified import OTHER
@@ -61,6 +63,9 @@ can be measured as it is, with more its table would be too large to draw from.
 
 At epsilon 3 a column of 20 levels, 92 % of them repeated, gains nothing, one of 40 does.
 """
+
+GAP = "gap before "
+"""Before the name of the column that orders rows: how far a row is from the one before."""
 
 LATER = "later "
 """Before the name of a table: the view of all rows of a parent but the first."""
@@ -117,6 +122,24 @@ class LinkedView:
             for name, column in self._beside.items()
             if column.axis is None and FEWEST_LEVELS <= column.size <= MOST_LEVELS
         }
+
+    @cached_property
+    def gaps(self) -> Gaps | None:
+        """In a view of ordered later rows how far they are from the row before, if bins of the column
+        of order do not say it.
+        """
+        column = self.ordered_by
+        return None if column is None or column.axis is None else Gaps.along(column.axis)
+
+    @property
+    def gap(self) -> str | None:
+        """The attribute that says it."""
+        return None if self.gaps is None else f"{GAP}{self.name}.{self.table.order}"
+
+    @property
+    def comparing(self) -> frozenset[str]:
+        """Attributes that say of a row and its sibling what follows from both."""
+        return frozenset([*self.repeats, *([] if self.gap is None else [self.gap])])
 
     @property
     def _beside(self) -> dict[str, Column]:
@@ -214,6 +237,8 @@ class LinkedView:
         if self.position is not None:
             rest.append(_number(self.position, 1, self._n_positions))
         rest += [_number(name, 0, 1) for name in self.repeats]
+        if self.gap is not None and self.gaps is not None:
+            rest.append(_number(self.gap, 0, self.gaps.size - 1))
         rules = {
             "constraints": list(
                 rules_of(self.package, self.table, self.ordered_by, is_later=self.is_later)
