@@ -106,6 +106,19 @@ def with_doubtful_ends(
     return edges
 
 
+def with_ends_apart(edges: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """The same edges with the first and the last point as bins of their own, as far as there may be
+    more bins: numbers that many records have lie there, such as 0 and top codes.
+
+    >>> with_ends_apart(np.array([0, 4, 8]), 4).tolist()
+    [0, 1, 4, 7, 8]
+    """
+    for edge in (edges[0] + 1, edges[-1] - 1):
+        if len(edges) <= most:
+            edges = np.union1d(edges, [edge])
+    return edges
+
+
 def even_edges(first: int, stop: int, bins: int) -> NDArray[np.int64]:
     """First grid points of bins as even as possible, then the end."""
     return at_least_two(np.array([*split_evenly(first, stop, bins), stop], dtype=np.int64))

@@ -22,6 +22,7 @@ from synthdp.learning.bins import (
     learnt_range,
     quantile_edges,
     with_doubtful_ends,
+    with_ends_apart,
 )
 from synthdp.learning.budgets import (
     ColumnBudget,
@@ -70,6 +71,14 @@ OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], UnreadCount | N
 
 IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
 """Way out of a column whose values are all different."""
+
+HIDDEN = 0.02
+"""Part of the records that a standard deviation of noise hides at a declared bound, for this to
+have a bin of its own.
+"""
+
+MIN_APART = 4
+"""Fewest bins of which two may be those of the bounds."""
 
 OFTEN, FEWEST_IDS = 2, 256
 """Numbers that occur as often as that, on average, are not taken for ids, nor are so few of them.
@@ -245,11 +254,10 @@ def _learn_numbers(
     if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
         findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
     if is_declared(column):
-        # Bounds do not hang on it, and measurements say what is unread: there is no caution. Of
-        # what noise hides the schema's own bins and decimals say more.
-        known = findings if learnt.stands_out else {}
+        # Bounds do not hang on it, and measurements say what is unread: there is no caution.
         if not decimals.is_known:
-            known.pop("decimals", None)
+            findings.pop("decimals", None)
+        known = findings if learnt.stands_out else _hidden_bins(axis, decimals)
         return LearntColumn(
             column=column.resolved(**known),
             caution=_joined(column.name, lost, _clipped(column, learnt)),
@@ -539,8 +547,30 @@ def _bin_edges(axis: SearchGrid, learnt: Learnt, min_mass: float) -> Ints | None
         return at_least_two(density.starts)
     if column.binning == "quantiles":
         edges = quantile_edges(density, column.max_bins, min_mass)
+        if axis.has_bounds and axis.order.can_be_added and _may_hide_many(learnt):
+            edges = with_ends_apart(edges, column.max_bins)
         return with_doubtful_ends(edges, learnt.doubtful_ends, column.max_bins)
     return even_edges(int(density.starts[0]), int(density.starts[-1]), column.max_bins)
+
+
+def _may_hide_many(learnt: Learnt) -> bool:
+    """Whether noise could hide a number that many records have."""
+    return learnt.stddev > HIDDEN * learnt.present
+
+
+def _hidden_bins(axis: SearchGrid, decimals: Decimals) -> dict[str, Any]:
+    """Bins of numbers that noise hides between their declared bounds: even ones, and one of each
+    bound; and decimals as the schema has them, if they are not known.
+    """
+    column, order = axis.column, axis.order
+    if column.binning != "quantiles" or not order.can_be_added or column.max_bins < MIN_APART:
+        return {}
+    if not decimals.is_known:
+        axis = SearchGrid.from_column(column, decimals=order.decimals or 0)
+    first, stop = axis.coarse_edges[[0, -1]].tolist()
+    edges = with_ends_apart(even_edges(first, stop, column.max_bins - 2), column.max_bins)
+    bins = learnt_bins(axis, Density(edges, np.ones(len(edges) - 1)), edges)
+    return bins | ({"decimals": axis.grid.decimals} if column.has_decimals else {})
 
 
 def _learnt_bins(axis: SearchGrid, learnt: Learnt, edges: Ints | None) -> dict[str, Any]:

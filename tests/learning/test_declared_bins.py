@@ -178,14 +178,37 @@ def test_a_schema_that_is_closed_is_as_it_was(tmp_path):
     assert OpenSchema.from_dict(written) == OpenSchema.from_dict(mapping)
 
 
-def test_columns_whose_records_noise_hides_keep_equally_wide_bins():
+def test_columns_whose_records_noise_hides_have_equally_wide_bins_and_one_of_each_bound():
     frame = records()[:30]
     synthesis = synthdp.synthesize(
         frame, {"fields": FIELDS}, mechanism="independent", epsilon=0.1, delta=1e-6
     )
     assert [column.size for column in synthesis.schema.columns] == [32, 32, 32, 2]
-    assert "edges" not in str(synthesis.schema.to_dict())
+    for column in synthesis.schema.columns[:-1]:
+        widths = np.diff(column.drawn_starts)
+        if column.axis.can_be_added:
+            assert widths[0] == widths[-1] == 1
+            widths = widths[1:-1]
+        assert widths.max() <= 1.2 * widths.min()
     assert not any("bins" in caution for caution in synthesis.cautions)
+
+
+def test_what_many_records_have_at_a_bound_stays_there_though_noise_hides_it_from_learning():
+    """Two fifths at 0 were spread over the first of 32 equal bins."""
+    rng = np.random.default_rng(5)
+    names = [f"gain{i}" for i in range(20)]
+    gains = np.where(rng.random((2000, 20)) < 0.4, 0, rng.integers(300, 3000, (2000, 20)))
+    limits = {"minimum": 0, "maximum": 5000, "required": True}
+    fields = [{"name": name, "type": "integer", "constraints": limits} for name in names]
+    synthesis = synthdp.synthesize(
+        pd.DataFrame(gains, columns=names),
+        {"fields": fields},
+        epsilon=1,
+        delta=1e-9,
+        mechanism="independent",
+    )
+    drawn = synthesis.sample(4000, seed=1)
+    assert abs((drawn == 0).to_numpy().mean() - 0.4) < 0.06
 
 
 def test_a_heavy_value_below_the_last_few_records_stands_alone():
