@@ -49,6 +49,7 @@ _CAUTIONS: Sequence[tuple[str, Sequence[str]]] = (
     ("C17", ("the run was stopped before its end", "models were to be compared")),
     ("C18", ("published totals:",)),
     ("C19", ("survey weights:",)),
+    ("C20", ("name it in --constant",)),
     ("C16", ("no interval:", "values are drawn inside its bins")),
 )
 

@@ -53,6 +53,8 @@ def run_words(opened: OpenProject) -> list[str]:
             words += ["--order", project.order]
         elif project.together:
             words += ["--together"]
+        if project.constant:
+            words += ["--constant", project.constant]
     if project.budget:
         if project.budget not in budgets_in(opened):
             problem = f"{project.budget!r} is not in {str(opened.place)!r}; choose a budget file"

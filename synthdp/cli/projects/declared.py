@@ -158,23 +158,35 @@ def persons_said(opened: OpenProject) -> dict[str, str]:
     unit = project.unit or suggested
     said = {"several": "yes" if unit else "no", "unit": unit}
     together = "yes" if project.keeps_persons else ""
-    return said | {"max_rows": f"{project.max_rows}", "together": together, "order": project.order}
+    said |= {"max_rows": f"{project.max_rows}", "together": together}
+    return said | {"order": project.order, "constant": project.constant}
 
 
 def rows_of_persons(
-    opened: OpenProject, *, unit: str, max_rows: int, together: bool = False, order: str = ""
+    opened: OpenProject,
+    *,
+    unit: str,
+    max_rows: int,
+    together: bool = False,
+    order: str = "",
+    constant: str = "",
 ) -> dict[str, Any]:
-    """What a project says of a table with several rows a person, perhaps kept together, and in
-    their order.
+    """What a project says of a table with several rows a person, perhaps kept together, in their
+    order, and with columns that are the same in all of one.
 
-    Raises `ProjectError` if no column tells persons apart, the rows have no limit, or the order may
-    be missing.
+    Raises `ProjectError` if no column tells persons apart, the rows have no limit, the order may
+    be missing, or something is said to be the same that cannot be.
     """
     if unit not in opened.project.names:
         raise ProjectError("unit", f"{unit!r} is no column; choose one that tells persons apart")
     if max_rows < 1:
         raise ProjectError("max_rows", "rows of a person need a limit; give one of at least 1")
+    for name in filter(None, map(str.strip, constant.split(","))):
+        if name not in {*opened.project.names} - {unit, order} or not (together or order):
+            problem = f"{name!r} is no column of rows that hang together; name others, or none"
+            raise ProjectError("constant", problem, name=name)
     said = {"unit": unit, "max_rows": max_rows, "together": together, "order": order}
+    said |= {"constant": constant}
     in_order(opened.changed(**said), content_of(opened))
     return said
 
@@ -188,7 +200,7 @@ def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]
         return {}
     said = persons_said(opened)
     if (text_said(answers, "several") or said["several"]) != "yes":
-        return {"unit": "", "together": False, "order": "", "max_rows": 1}
+        return {"unit": "", "together": False, "order": "", "constant": "", "max_rows": 1}
     answers = {name: [said[name]] for name in ("unit", "max_rows")} | {**answers}
     return rows_of_persons(
         opened,
@@ -196,6 +208,7 @@ def persons_of_answers(opened: OpenProject, answers: Mapping[str, Sequence[str]]
         max_rows=whole_said(answers, "max_rows"),
         together=bool(text_said(answers, "together")),
         order=text_said(answers, "order"),
+        constant=text_said(answers, "constant"),
     )
 
 

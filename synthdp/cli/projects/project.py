@@ -65,8 +65,9 @@ class Project:
     max_rows: int = 1
     together: bool = False
     order: str = ""
-    """Whose rows are protected together, how many at most, whether they are kept together, and in
-    which order.
+    constant: str = ""
+    """Whose rows are protected together, how many at most, whether they are kept together, in which
+    order, and what is the same in all rows of one, with commas.
     """
     rows: int = 0
     epsilon: float = 0.0

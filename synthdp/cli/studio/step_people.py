@@ -25,7 +25,7 @@ from synthdp.linked.package.qualified import OTHER
 from synthdp.schema.keys import OWN
 from synthdp.schema.rule_answers import FORMS
 
-UNITS = ("several", "unit", "max_rows", "together", "order")
+UNITS = ("several", "unit", "max_rows", "together", "order", "constant")
 """What is asked of persons; what is not complete stays typed."""
 
 

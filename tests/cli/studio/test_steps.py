@@ -1075,6 +1075,29 @@ def test_rows_of_a_person_hang_together_without_an_order(client, place):
     assert not OpenProject.load(place / "people.studio", place).project.together
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"together": "yes", "constant": "Ort, nix"},
+        {"together": "yes", "constant": "Bemerkung"},
+        {"order": "Größe", "constant": "Größe"},
+        {"constant": "Ort"},
+    ],
+)
+def test_what_cannot_be_the_same_in_all_rows_is_refused_where_it_is_named(client, place, said):
+    declared(client, **{"c0-1.kind": "integer", "c0-1.minimum": "0", "c0-1.maximum": "99"})
+    units = {"several": "yes", "unit": "Bemerkung", "max_rows": "3"}
+    answer = posted(client, "/people", action="go_on", **units, **said)
+    assert "is no other column of rows that hang together" in answer.text
+    assert not OpenProject.load(place / "people.studio", place).project.unit
+    posted(client, "/people", action="go_on", **units | {"together": "yes", "constant": "Ort"})
+    shown = form_with(client.get("/people").text, "several")
+    assert shown["constant"] == "Ort"
+    opened = OpenProject.load(place / "people.studio", place).changed(epsilon=1.0, delta=1e-9)
+    words = run_words(opened)
+    assert words[words.index("--constant") + 1] == "Ort"
+
+
 @pytest.mark.parametrize("said", [{"required": "may be"}, {"missing": "k.A."}])
 def test_an_order_that_may_be_missing_is_refused_where_it_is_chosen(client, place, said):
     answer = in_order(client, **{f"c0-1.{name}": text for name, text in said.items()})
@@ -1781,7 +1804,9 @@ def test_a_table_of_a_database_and_the_same_run_again(tmp_path):
     assert "clinic.duckdb" not in (ran / "project.json").read_text().replace("duckdb:///clinic", "")
 
 
-@pytest.mark.parametrize("kept", [{"order": "visit"}, {"together": "yes"}])
+@pytest.mark.parametrize(
+    "kept", [{"order": "visit"}, {"together": "yes"}, {"together": "yes", "constant": "what"}]
+)
 def test_rows_of_a_person_hang_together_in_what_is_drawn(tmp_path, kept):
     lines = "".join(f"{n % 300},{n // 300},{'ab'[n % 2]}\n" for n in range(900))
     (tmp_path / "visits.csv").write_text("person,visit,what\n" + lines)
@@ -1805,6 +1830,9 @@ def test_rows_of_a_person_hang_together_in_what_is_drawn(tmp_path, kept):
     assert "Epsilon protects a person with at most 3 rows, by “person”." in page
     (drawn,) = studio.path.rglob("publish/synthetic.csv")
     assert drawn.read_text().startswith("person,visit,what\n1,")
+    if "constant" in kept:
+        rows = [line.split(",") for line in drawn.read_text().splitlines()[1:]]
+        assert len({(who, what) for who, _, what in rows}) == len({who for who, _, _ in rows})
 
 
 def test_the_studio_is_written_openly_and_does_not_grow():
