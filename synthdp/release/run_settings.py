@@ -161,7 +161,7 @@ class RunSettings:
         check_budget(epsilon=epsilon, delta=delta)
         if checked_flag("together", together) or order is not None:
             _check_persons(order, unit, max_rows_per_unit, spelling)
-        constant = (constant,) if isinstance(constant, str) else tuple(constant)
+        constant = _checked_constant(constant, spelling)
         if constant and not together and order is None:
             raise ParameterError(
                 f"{spelling.of('constant')} is given without {spelling.of('together')} or {spelling.of('order')}: "
@@ -302,6 +302,18 @@ def _check_adjacency(adjacency: Adjacency, protects: str, spelling: Spelling) ->
         raise ParameterError(
             f"{spelling.of('adjacency')} is {adjacency.value!r}; {protects}: add-remove"
         )
+
+
+def _checked_constant(names: object, spelling: Spelling) -> tuple[str, ...]:
+    """The columns that are the same in all rows of a person; one name is a list of one."""
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(each, str) for each in listed):
+        problem = f"is {names!r}; give a list of the columns' names"
+    elif repeated := [name for place, name in enumerate(listed) if name in listed[:place]]:
+        problem = f"names {repeated[0]!r} twice; name each column once"
+    else:
+        return tuple(listed)
+    raise ParameterError(f"{spelling.of('constant')} {problem}")
 
 
 def _check_persons(

@@ -142,6 +142,12 @@ def test_where_records_have_several_values_one_rows_are_used():
         ),
         ({"constant": ["person"]}, r"constant is 'person', which the schema lacks"),
         ({"constant": ["visit"]}, r"constant is 'visit', which is order as well; leave out one"),
+        (
+            {"constant": ["sex", "born", "sex"]},
+            r"constant names 'sex' twice; name each column once",
+        ),
+        ({"constant": None}, r"constant is None; give a list of the columns' names"),
+        ({"constant": [3]}, r"constant is \[3\]; give a list of the columns' names"),
         ({"order": None}, r"constant is given without together or order: .*give one of them"),
         (
             {"order": None, "unit": None, "max_rows_per_unit": None},
