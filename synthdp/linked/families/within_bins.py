@@ -24,6 +24,9 @@ Ints = NDArray[np.intp]
 _HARDLY = 1e-9
 """Expected rows that are none."""
 
+_MOST_DRAWS = 32
+"""Rows that are left in a bin of which the first is drawn: of more it lies where it begins."""
+
 
 def order_within_bins(
     frame: pd.DataFrame,
@@ -124,6 +127,7 @@ def _points_by_gaps(
     starts = axis.drawn_starts
     lowest, highest = starts[codes], starts[codes + 1] - 1
     least, most = lowest.copy(), highest.copy()
+    n_left = np.ones(len(codes), np.intp)  # rows of its parent from this one on in its bin
     n_places = int(positions.max(initial=0)) + 1
     rows_at = [np.flatnonzero(positions == place) for place in range(n_places)]
     for rows in rows_at[:0:-1]:
@@ -131,17 +135,28 @@ def _points_by_gaps(
         high = np.minimum(most[rows - 1], most[rows] - gaps[0][rows])
         fits = low <= high
         least[rows[fits] - 1], most[rows[fits] - 1] = low[fits], high[fits]
+        n_left[rows - 1] += np.where(codes[rows - 1] == codes[rows], n_left[rows], 0)
     points = np.zeros(len(codes), np.int64)
-    points[rows_at[0]] = axis.draw_between(least[rows_at[0]], most[rows_at[0]], generator)
-    for rows in rows_at[1:]:
-        before = points[rows - 1]
+    for place, rows in enumerate(rows_at):
+        before = points[rows - 1] if place else lowest[rows]
         low = np.maximum(least[rows], before + gaps[0][rows])
-        high = np.minimum(most[rows], before + gaps[1][rows])
-        fits = low <= high
-        low = np.where(fits, low, np.maximum(lowest[rows], before))
-        high = np.where(fits, high, highest[rows])
+        high = np.minimum(most[rows], before + gaps[1][rows] if place else highest[rows])
+        # Beside a value that most records of the bin have, a gap is likely wrong.
+        is_taken = low <= high
+        share = axis.share_between(low[is_taken], high[is_taken])
+        even = ((high - low + 1) / (highest[rows] - lowest[rows] + 1))[is_taken]
+        is_taken[is_taken] = generator.random(len(share)) * even < share
+        low = np.where(is_taken, low, np.maximum(lowest[rows], before))
+        high = np.where(is_taken, high, highest[rows])
+        # Without a gap a row is the first of those that are left, each drawn by itself.
+        n_draws = np.where(is_taken, 1, np.minimum(n_left[rows], _MOST_DRAWS))
+        drawn = axis.draw_between(low, high, generator)
+        for done in range(1, int(n_draws.max(initial=1))):
+            more = np.flatnonzero(n_draws > done)
+            other = axis.draw_between(low[more], high[more], generator)
+            drawn[more] = np.minimum(drawn[more], other)
         # Where a column draws nothing in between, it has the next value below.
-        points[rows] = np.maximum(axis.draw_between(low, high, generator), before)
+        points[rows] = np.maximum(drawn, before)
     return points
 
 

@@ -37,8 +37,10 @@ class Gaps:
 
     @classmethod
     def along(cls, axis: Axis) -> Self | None:
-        """The gaps of a column; None if its bins say them, or are too many."""
-        says_them = axis.n_values <= axis.n_levels
+        """The gaps of a column; None if its bins say them or are too many, or round values are
+        likelier than others, which say more of where rows are.
+        """
+        says_them = axis.n_values <= axis.n_levels or axis.is_heaped
         return None if says_them or axis.n_levels > _MOST_BINS else cls(axis)
 
     @cached_property

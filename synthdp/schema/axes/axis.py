@@ -176,6 +176,13 @@ class Axis(Protocol):
     def draw_between(self, lows: Ints, highs: Ints, rng: np.random.Generator) -> Ints:
         """A grid point between each two of one bin."""
 
+    def share_between(self, lows: Ints, highs: Ints) -> Floats:
+        """What share of a bin is drawn between each two grid points of it, both included."""
+
+    @property
+    def is_heaped(self) -> bool:
+        """Whether round values are likelier than others."""
+
     def is_missing(self, codes: CodeColumn) -> NDArray[np.bool_]:
         """Whether each code stands for no value."""
 

@@ -652,6 +652,15 @@ class BinnedColumn(Column):
             return rng.integers(lows, highs + 1)
         return self._intervals.draw_between(lows, highs, rng)
 
+    def share_between(self, lows: Ints, highs: Ints) -> NDArray[np.float64]:
+        """What share of a bin is drawn between each two grid points of it, both included."""
+        return self._intervals.share_between(lows, highs)
+
+    @property
+    def is_heaped(self) -> bool:
+        """Whether round values are likelier than others."""
+        return self._heaps is not None
+
     def is_missing(self, codes: CodeColumn) -> NDArray[np.bool_]:
         """Whether each code stands for no value."""
         return np.asarray(codes >= self.n_levels)

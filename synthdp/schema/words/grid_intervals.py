@@ -208,6 +208,15 @@ class GridIntervals:
         intervals = np.searchsorted(self.firsts, points, side="right") - 1
         return np.asarray(np.minimum(points, self.firsts[intervals] + self.lengths[intervals] - 1))
 
+    def share_between(self, lows: Ints, highs: Ints) -> Floats:
+        """What share of its group lies between each two points of one, both included; as for
+        `draw_between`.
+        """
+        first, last = (
+            np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs)
+        )
+        return self._on_line(highs + 1, last) - self._on_line(lows, first)
+
     def _on_line(self, points: Ints, intervals: Ints) -> Floats:
         """Where points lie on the line of `ends`, each in its interval or just behind it."""
         begins = np.append(0.0, self.ends)[intervals]

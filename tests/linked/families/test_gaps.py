@@ -173,3 +173,36 @@ def test_points_lie_in_their_bins_in_order_and_as_far_apart_as_gaps_say_if_they_
     points = points_by_gaps(axis, codes, places, 5 * gaps, np.random.default_rng(3))
     assert (np.searchsorted(starts[1:-1], points, side="right") == codes).all()
     assert (np.diff(points, prepend=0)[later] >= 0).all()
+
+
+def _drawn(frame, field, epsilon):
+    content = {"fields": [field, *schema()["fields"][1:]]}
+    run = synthdp.synthesize(
+        frame, content, epsilon=epsilon, delta=1e-6, unit="who", max_rows_per_unit=5, order="day"
+    )
+    return run.sample(N, seed=0)["day"], views_of(run.linked.package)["later rows"]
+
+
+def _any_order(days):
+    rng = np.random.default_rng(5)
+    who = np.repeat(np.arange(N), rng.integers(1, 6, N))
+    return pd.DataFrame({"who": who, "day": rng.choice(days, len(who)), "ill": True})
+
+
+def test_values_that_most_records_have_are_worth_more_than_gaps():
+    months = pd.date_range("2010-01-01", periods=120, freq="MS").strftime("%Y-%m-%d").to_numpy()
+    bounds = {"minimum": months[0], "maximum": "2019-12-31", "required": True}
+    field = {"name": "day", "type": "date", "constraints": bounds}
+    days, view = _drawn(_any_order(months), field, 30)
+    assert view.gap is not None
+    # .78 of them were first days of a month where gaps decided.
+    assert (pd.to_datetime(days).dt.day == 1).mean() > 0.85
+
+
+def test_no_gaps_are_asked_for_where_round_values_are_likelier():
+    bounds = {"minimum": 0, "maximum": DAYS, "required": True}
+    field = {"name": "day", "type": "integer", "constraints": bounds}
+    days, view = _drawn(_any_order(np.arange(0, DAYS, 10)), field, 10)
+    assert view.ordered_by.axis.is_heaped
+    assert view.gap is None
+    assert (days % 10 == 0).mean() > 0.8

@@ -353,3 +353,19 @@ def test_edges_of_dates():
 
 def test_equal_values_of_other_kinds_are_not_binned():
     assert not hasattr(CategoricalColumn(name="x", levels=("a",)), "shape")
+
+
+def test_shares_between_two_points_of_a_bin_are_what_is_drawn_there():
+    """By the shape; over a whole bin they are 1."""
+    shape = {"starts": [0, 10, 12, 50], "weights": [1, 6, 0, 3]}
+    bounds = {"minimum": 0, "maximum": 99, "required": True}
+    field = {"name": "day", "type": "integer", "constraints": bounds}
+    axis = Schema.from_dict({"fields": [{**field, "synthdp": {"bins": 2, "shape": shape}}]})[
+        "day"
+    ].axis
+    starts = axis.drawn_starts
+    assert axis.share_between(starts[:-1], starts[1:] - 1) == pytest.approx([1.0, 1.0])
+    points = axis.draw(np.zeros(20_000, int), np.random.default_rng(0))
+    for low, high in [(0, 9), (10, 11), (3, 10), (12, 49)]:
+        (share,) = axis.share_between(np.array([low]), np.array([high]))
+        assert abs(((low <= points) & (points <= high)).mean() - share) < 0.02
