@@ -733,6 +733,21 @@ def test_a_table_of_peers_takes_the_place_of_the_one_before(monkeypatch):
     assert replaced_table(text, table) == f"Before\n\n{other}\n{table}\n\nAfter\n"
 
 
+def test_how_rows_follow_each_other_is_shown(printed):
+    lines = printed(
+        "following.py", "--people", "300", "--epsilons", "10", "--seeds", "1"
+    ).splitlines()
+    rows = [re.split(r"\s{2,}", line.strip()) for line in lines[1:]]
+    assert [row[:-4] for row in rows] == [
+        way
+        for name in ("visits", "stays")
+        for way in ([name, "real"], [name, "10"], [name, "10", "born"])
+    ]
+    assert all(0.0 <= float(share) <= 1.0 for row in rows for share in row[-4:])
+    # Nobody is born twice who is said not to be.
+    assert [row[-2] for row in rows[::3]] == [row[-2] for row in rows[2::3]] == ["0.000"] * 2
+
+
 def test_persons_say_what_it_costs_not_to_know_the_domain(printed):
     lines = printed(
         "persons.py", "--tables", "orders", "--epsilons", "10", "--seeds", "1"

@@ -397,7 +397,11 @@ class LinkedRelease:
                     ancestors.add(view, parts[label])
                     guesses += ancestors.in_order(view)
                     parts[label] = refitted_view(
-                        view, parts[label], self._settings.engine, known=[*known, *guesses]
+                        # What rows before others are like need not be known to the last digit.
+                        view,
+                        parts[label],
+                        self._settings.engine.rough() if view.repeats else self._settings.engine,
+                        known=[*known, *guesses],
                     )
                     ancestors.add(view, parts[label])
                     known = ancestors.of(view, self._stddev(label))

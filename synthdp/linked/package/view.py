@@ -57,7 +57,7 @@ of its way from the first row to the last one: time goes on all the way, however
 REPEATED = "repeated "
 """Before the name of a column: whether a row has the level that its sibling has."""
 
-FEWEST_LEVELS, MOST_LEVELS = 32, 512
+FEWEST_LEVELS, MOST_LEVELS = 32, 256
 """Levels of columns of which views say whether a row repeats its sibling's: with fewer their pair
 can be measured as it is, with more its table would be too large to draw from.
 
