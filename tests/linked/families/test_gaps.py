@@ -6,7 +6,10 @@ import pytest
 from helpers.homes import home
 
 import synthdp
-from synthdp.linked import HistoryRelease, Package, views_of
+from synthdp.linked import FittedView, HistoryRelease, Package, views_of
+
+# Steps of drawing, whose ranges no drawn row shows by itself.
+from synthdp.linked.families.within_bins import _drawn_gaps as drawn_gaps
 from synthdp.linked.families.within_bins import order_within_bins
 from synthdp.release import RunSettings
 from synthdp.schema import OpenSchema
@@ -121,7 +124,7 @@ def test_levels_are_single_gaps_and_then_ever_more_of_them():
 def test_what_is_counted_is_the_distance_from_the_row_before(kind, recwarn):
     """Of values beyond the bounds that from the bound, whatever they are, and without a word."""
     rng = np.random.default_rng(1)
-    points = np.sort(rng.integers(-50, DAYS + 50, (40, 3)), axis=1)
+    points = np.sort(rng.integers(-900, DAYS + 900, (40, 3)), axis=1)
     within = points.clip(0, DAYS - 1)
     if kind in ("date", "datetime"):
         days = pd.Timestamp("2000-01-01") + pd.to_timedelta(points.ravel(), unit="D")
@@ -148,6 +151,22 @@ def test_what_is_counted_is_the_distance_from_the_row_before(kind, recwarn):
     assert np.abs(counts - wanted).sum() <= later.max_rows
     assert counts.sum() == wanted.sum() + later.max_rows
     assert not recwarn.list
+
+
+def test_gaps_that_are_drawn_fit_between_their_bins():
+    release = synthdp.synthesize(
+        visits(), schema(), epsilon=1, delta=1e-6, unit="who", max_rows_per_unit=MOST, order="day"
+    ).linked
+    view = views_of(release.package)["later rows"]
+    fitted = FittedView(view, release.parts["later rows"])
+    starts = view.gaps.axis.drawn_starts
+    rng = np.random.default_rng(4)
+    codes = np.sort(rng.integers(0, len(starts) - 1, (500, 2)), axis=1).ravel()
+    later = np.arange(1, len(codes), 2)
+    shortest, longest = drawn_gaps(fitted, codes, later, rng)
+    assert not shortest[::2].any()
+    assert (shortest[later] <= starts[codes[later] + 1] - 1 - starts[codes[later - 1]]).all()
+    assert (longest[later] >= starts[codes[later]] - starts[codes[later - 1] + 1] + 1).all()
 
 
 def test_points_lie_in_their_bins_in_order_and_as_far_apart_as_gaps_say_if_they_can():

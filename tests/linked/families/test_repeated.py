@@ -70,6 +70,18 @@ def test_rows_that_repeat_nothing_go_on_to_do_so():
     assert abs(repeated(drawn["stays"]) - repeated(true["stays"])) < 0.03
 
 
+def test_rows_that_always_change_go_on_to_do_so():
+    """Two wards have nearly all rows, and would follow themselves by chance."""
+    true = tables(0.0)
+    rng = np.random.default_rng(6)
+    year = true["stays"]["year"].to_numpy()
+    ward = np.where(rng.random(len(year)) < 0.95, (year + true["stays"]["patient"]) % 2, 2 + year)
+    true["stays"]["ward"] = [f"w{each}" for each in ward]
+    drawn = synthdp.synthesize(true, package(), epsilon=3, delta=1e-6).sample(N, seed=0)
+    assert repeated(true["stays"]) == 0.0
+    assert repeated(drawn["stays"]) < 0.1
+
+
 def test_it_is_asked_of_columns_of_many_levels_alone():
     limits = home(LinkedView)
     for n_levels, is_asked in [
