@@ -117,20 +117,21 @@ def _steady(views: Mapping[str, LinkedView], parts: Mapping[str, Synthesis]) -> 
     """A sentence for each column of one table of persons that hardly ever changes within one."""
     for label, part in parts.items():
         view, model = views[label], part.existing_model
-        if view.package.is_of_one_table and model is not None:
-            for other, own in view.siblings.items():
-                pair = np.maximum(model.marginal((other, own)).values, 0.0)
-                total = float(pair.sum()) or 1.0
-                same = float(np.trace(pair)) / total
-                by_chance = float(pair.sum(axis=0) @ pair.sum(axis=1)) / total**2
-                if own != f"{view.name}.{view.table.order}" and same - by_chance > _STEADY * (
-                    1.0 - by_chance
-                ):
-                    name = own.removeprefix(f"{view.name}.")
-                    yield (
-                        f"column {name!r} is that of the row beside in {same:.0%} of a person's rows: if it cannot "
-                        "change, name it in --constant (constant=), and it will not"
-                    )
+        if not view.package.is_of_one_table or model is None:
+            continue
+        for other, own in view.siblings.items():
+            name = own.removeprefix(f"{view.name}.")
+            if name == view.table.order:
+                continue
+            pair = np.maximum(model.marginal((other, own)).values, 0.0)
+            total = float(pair.sum()) or 1.0
+            same = float(np.trace(pair)) / total
+            by_chance = float(pair.sum(axis=0) @ pair.sum(axis=1)) / total**2
+            if same - by_chance > _STEADY * (1.0 - by_chance):
+                yield (
+                    f"column {name!r} is that of the row beside in {same:.0%} of a person's rows: if it cannot "
+                    "change, name it in --constant (constant=), and it will not"
+                )
 
 
 def domain_facts(declared: Package, share: float, learnt: Collection[str]) -> dict[str, object]:

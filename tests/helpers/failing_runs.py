@@ -6,6 +6,8 @@ from pathlib import Path
 
 from helpers.cli_runs import CANARY
 
+from synthdp.linked import LinkedRelease
+
 
 def failing(function, failure, *, after=0, on=None):
     """The function, but the call after ``after`` calls (or on arguments that ``on`` accepts)
@@ -21,6 +23,18 @@ def failing(function, failure, *, after=0, on=None):
         return function(*arguments, **options)
 
     return wrapped
+
+
+def fail_once_learnt(monkeypatch):
+    """Make runs over packages fail as soon as all that is open was learnt."""
+    made = LinkedRelease._release
+
+    def failing(run, label, known=()):
+        if not run._views.package.is_open:
+            raise MemoryError
+        return made(run, label, known)
+
+    monkeypatch.setattr(LinkedRelease, "_release", failing)
 
 
 def full(monkeypatch, is_full):

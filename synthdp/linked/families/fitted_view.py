@@ -503,15 +503,15 @@ class FittedView:
         is taken to be the same at all positions, and one that still is in families of any size.
         """
         domain = self.model.domain
-        for by in (last, ()) if last else ((),):
-            if domain.size({*clique, *self.view.steps, *by}) <= MAX_CELLS:
-                (rows,) = expected_rows(self.view, self.model, [(*clique, *by)])
-                break
+        if domain.size({*clique, *self.view.steps, *last}) <= MAX_CELLS:
+            (rows,) = expected_rows(self.view, self.model, [(*clique, *last)])
+            return rows
+        if domain.size({*clique, *self.view.steps}) <= MAX_CELLS:
+            (rows,) = expected_rows(self.view, self.model, [clique])
         else:
-            by = ()
             rows = self.model.marginal(clique).values
-        shape = (*rows.shape, *(domain[name] for name in last if name not in by))
-        return np.broadcast_to(rows.reshape(*rows.shape, *(1 for _ in shape[rows.ndim :])), shape)
+        shape = domain.project(last).shape
+        return np.broadcast_to(rows.reshape(*rows.shape, *(1 for _ in shape)), rows.shape + shape)
 
 
 def fitted_views(parts: Mapping[str, tuple[LinkedView, Synthesis]]) -> dict[str, FittedView]:

@@ -87,13 +87,13 @@ def _drawn_gaps(
     of order, shape ``(2, n_rows)``, given the bins of both; 0 of rows that are not later ones. None
     of views that were released without gaps.
     """
-    view, model = fitted.view, fitted.model
-    if view.gap is None or view.gaps is None or view.gap not in model.domain.attributes:
+    view, model, known = fitted.view, fitted.model, fitted.view.gaps
+    if known is None or known.name not in model.domain.attributes:
         return None
     name = f"{view.name}.{view.table.order}"
-    starts, lengths = view.gaps.axis.drawn_starts, view.gaps.starts
+    starts, lengths = known.axis.drawn_starts, known.starts
     n_bins = len(starts) - 1
-    shares = np.maximum(model.marginal((OTHER + name, name, view.gap)).values, 0.0)
+    shares = np.maximum(model.marginal((OTHER + name, name, known.name)).values, 0.0)
     # Rows of two bins are no nearer to each other than these are, and no further than their ends.
     nearest = starts[:-1] - starts[1:, None] + 1
     furthest = starts[1:] - 1 - starts[:-1, None]
@@ -105,7 +105,7 @@ def _drawn_gaps(
     ends += np.arange(n_bins**2)[:, None]
     pairs = codes[later - 1].astype(np.intp) * n_bins + codes[later]
     places = np.searchsorted(ends.ravel(), pairs + generator.random(len(later)), side="right")
-    levels = np.clip(places - pairs * view.gaps.size, 0, view.gaps.size - 1)
+    levels = np.clip(places - pairs * known.size, 0, known.size - 1)
     gaps = np.zeros((2, len(codes)), np.int64)
     gaps[:, later] = lengths[levels], lengths[levels + 1] - 1
     return gaps

@@ -274,8 +274,8 @@ class FamilyRows(Sensitive):
         counts = np.bincount(self.parents, minlength=1)[self.parents[rows]]
         columns |= view.sibling_codes(self.codes, rows, positions[rows], counts)
         columns |= view.repeated_codes(columns)
-        if view.gap is not None and view.gaps is not None:
-            columns[view.gap] = view.gaps.codes(self.ranks, rows)
+        if view.gaps is not None:
+            columns[view.gaps.name] = view.gaps.codes(self.ranks, rows)
         sizes = (
             np.ones(self.n_rows, np.int64)
             if self.parent is None

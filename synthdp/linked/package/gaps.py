@@ -32,16 +32,18 @@ _MOST_BINS = 100
 class Gaps:
     """Levels of gaps along a column by which rows are ordered."""
 
+    name: str
+    """The attribute that says them."""
     axis: Axis
     """The column; its units are its grid points."""
 
     @classmethod
-    def along(cls, axis: Axis) -> Self | None:
+    def along(cls, axis: Axis, name: str) -> Self | None:
         """The gaps of a column; None if its bins say them or are too many, or round values are
         likelier than others, which say more of where rows are.
         """
         says_them = axis.n_values <= axis.n_levels or axis.is_heaped
-        return None if says_them or axis.n_levels > _MOST_BINS else cls(axis)
+        return None if says_them or axis.n_levels > _MOST_BINS else cls(name, axis)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:

@@ -129,12 +129,14 @@ class LinkedView:
         of order do not say it.
         """
         column = self.ordered_by
-        return None if column is None or column.axis is None else Gaps.along(column.axis)
+        if column is None or column.axis is None:
+            return None
+        return Gaps.along(column.axis, f"{GAP}{self.name}.{column.name}")
 
     @property
     def gap(self) -> str | None:
         """The attribute that says it."""
-        return None if self.gaps is None else f"{GAP}{self.name}.{self.table.order}"
+        return None if self.gaps is None else self.gaps.name
 
     @property
     def comparing(self) -> frozenset[str]:
@@ -237,8 +239,8 @@ class LinkedView:
         if self.position is not None:
             rest.append(_number(self.position, 1, self._n_positions))
         rest += [_number(name, 0, 1) for name in self.repeats]
-        if self.gap is not None and self.gaps is not None:
-            rest.append(_number(self.gap, 0, self.gaps.size - 1))
+        if self.gaps is not None:
+            rest.append(_number(self.gaps.name, 0, self.gaps.size - 1))
         rules = {
             "constraints": list(
                 rules_of(self.package, self.table, self.ordered_by, is_later=self.is_later)

@@ -185,13 +185,8 @@ class GridIntervals:
 
         The groups must lie one after the other on the grid, as bins do.
         """
-        first, last = (
-            np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs)
-        )
-        # Both ends are put on the line of weights; a uniform number between them is a point by
-        # weight.
-        left = self._on_line(lows, first)
-        right = self._on_line(highs + 1, last)
+        # A uniform number between both ends on the line of weights is a point by weight.
+        (first, left), (last, right) = self._on_line(lows, 0), self._on_line(highs, 1)
         intervals = np.searchsorted(
             self.ends, left + (right - left) * rng.random(len(lows)), side="right"
         )
@@ -212,14 +207,14 @@ class GridIntervals:
         """What share of its group lies between each two points of one, both included; as for
         `draw_between`.
         """
-        first, last = (
-            np.searchsorted(self.firsts, points, side="right") - 1 for points in (lows, highs)
-        )
-        return self._on_line(highs + 1, last) - self._on_line(lows, first)
+        return self._on_line(highs, 1)[1] - self._on_line(lows, 0)[1]
 
-    def _on_line(self, points: Ints, intervals: Ints) -> Floats:
-        """Where points lie on the line of `ends`, each in its interval or just behind it."""
+    def _on_line(self, points: Ints, further: int) -> tuple[RowNumbers, Floats]:
+        """The interval of each point, and where what lies so many points further is on the line of
+        `ends`: in that interval, or just behind it.
+        """
+        intervals = np.searchsorted(self.firsts, points, side="right") - 1
         begins = np.append(0.0, self.ends)[intervals]
         ends = self.ends[intervals]
-        share = (points - self.firsts[intervals]) / self.lengths[intervals]
-        return np.asarray(begins + share * (ends - begins))
+        share = (points + further - self.firsts[intervals]) / self.lengths[intervals]
+        return intervals, np.asarray(begins + share * (ends - begins))

@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.failing_runs import fail_once_learnt
 
 import synthdp
 from synthdp.cli import run
 from synthdp.core import ParameterError, SchemaError
-from synthdp.linked import HistorySynthesis, LinkedRelease
+from synthdp.linked import HistorySynthesis
 from synthdp.release import LearntDomain, check_combined
 
 N, MOST = 400, 4
@@ -178,14 +179,8 @@ def test_one_name_is_a_list_of_one():
 
 def test_what_was_learnt_is_handed_out_as_one_schema(monkeypatch):
     """Of a run that fails before a marginal was measured."""
-    kept, made = [], LinkedRelease._release
-
-    def failing(run, label, known=()):
-        if not run._views.package.is_open:
-            raise MemoryError
-        return made(run, label, known)
-
-    monkeypatch.setattr(LinkedRelease, "_release", failing)
+    kept = []
+    fail_once_learnt(monkeypatch)
     content = schema()
     content["fields"][1] = {"name": "sex", "type": "string", "synthdp": {"derive": True}}
     with pytest.raises(MemoryError):

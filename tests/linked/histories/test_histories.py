@@ -8,11 +8,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.failing_runs import fail_once_learnt
 from helpers.stopped_runs import answers, entries, stops
 
 import synthdp
 from synthdp.core import CautionWarning, ParameterError, SchemaError
-from synthdp.linked import HistoryRelease, HistorySynthesis, LinkedRelease, LinkedTableReader
+from synthdp.linked import HistoryRelease, HistorySynthesis, LinkedTableReader
 from synthdp.release import Budget, LearntDomain, RunSettings
 from synthdp.schema import OpenSchema
 
@@ -339,14 +340,8 @@ def test_levels_and_bounds_are_learnt_of_one_row_of_each_person():
 
 
 def test_what_was_learnt_of_a_run_that_fails_is_a_schema(monkeypatch):
-    kept, made = [], LinkedRelease._release
-
-    def failing(run, label, known=()):
-        if not run._views.package.is_open:
-            raise MemoryError
-        return made(run, label, known)
-
-    monkeypatch.setattr(LinkedRelease, "_release", failing)
+    kept = []
+    fail_once_learnt(monkeypatch)
     with pytest.raises(MemoryError):
         synthdp.synthesize(
             visits(900), kinds=KINDS, rescue=kept.append, **WHOSE, **RUN | {"epsilon": 3.0}
