@@ -19,6 +19,7 @@ from synthdp.schema.questions import (
     whole_number,
 )
 from synthdp.schema.types import is_generated
+from synthdp.schema.words.texts import between_commas
 
 COMPARED = ("<=", "<", "=", ">=", ">")
 """Between two sums of columns."""
@@ -180,8 +181,7 @@ def _case(answers: Answers, number: int, names: Sequence[str], mark: str) -> dic
         start = f"{number}.{place}"
         limits = {each: _text(answers, f"{start}.{each}") for each in ("minimum", "maximum")}
         levels = [parse_json(each, "level") for each in answers.get(f"{start}.level", ()) if each]
-        listed = map(str.strip, _text(answers, f"{start}.levels").split(","))
-        levels += [each for each in listed if each]
+        levels += between_commas(_text(answers, f"{start}.levels"))
         if levels:
             conditions[name] = levels
         elif any(limits.values()):

@@ -22,6 +22,7 @@ from synthdp.schema.keys import OWN
 from synthdp.schema.proposals import names_persons
 from synthdp.schema.questions import declared_levels
 from synthdp.schema.rule_answers import as_distance, ordered_pair
+from synthdp.schema.words.texts import between_commas
 
 Kind: TypeAlias = Mapping[str, Any] | str | None
 """What a kinds file says of a column; None if nothing yet."""
@@ -181,7 +182,7 @@ def rows_of_persons(
         raise ProjectError("unit", f"{unit!r} is no column; choose one that tells persons apart")
     if max_rows < 1:
         raise ProjectError("max_rows", "rows of a person need a limit; give one of at least 1")
-    for name in filter(None, map(str.strip, constant.split(","))):
+    for name in between_commas(constant):
         if name not in {*opened.project.names} - {unit, order} or not (together or order):
             problem = f"{name!r} is no column of rows that hang together; name others, or none"
             raise ProjectError("constant", problem, name=name)

@@ -16,6 +16,7 @@ from synthdp.linked.package.described_links import links_in, names_in, with_link
 from synthdp.schema.keys import OWN
 from synthdp.schema.questions import whole_number
 from synthdp.schema.rule_answers import Answers
+from synthdp.schema.words.texts import between_commas
 
 _BOUNDED = ("min_children", "max_children", "order")
 """What a description may say of the rows of a table in words or numbers."""
@@ -104,8 +105,8 @@ def _said(resource: Mapping[str, Any], start: str, answers: Answers) -> dict[str
     links = zip(all_of("fields"), all_of("parent"), strict=True)
     order = text("order")
     return {
-        "key": [name for each in all_of("key") for name in _listed(each)],
-        "links": [(_listed(fields), parent) for fields, parent in links if fields or parent],
+        "key": [name for each in all_of("key") for name in between_commas(each)],
+        "links": [(between_commas(fields), parent) for fields, parent in links if fields or parent],
         "min_children": _whole(text("min_children")),
         "max_children": _whole(text("max_children")),
         "order": order,
@@ -120,7 +121,3 @@ def _whole(text: str) -> int:
         return whole_number("rows", text) if text else 0
     except ParameterError as error:
         raise ProjectError("whole", str(error), text=text) from None
-
-
-def _listed(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]

@@ -3,6 +3,7 @@
 from synthdp.cli.arguments.options import RunOptions
 from synthdp.release.run_settings import RunSettings, Spelling
 from synthdp.release.settings import DOMAIN_SHARE, QUALITY_SHARE
+from synthdp.schema.words.texts import between_commas
 
 
 def settings_of(options: RunOptions) -> RunSettings:
@@ -20,7 +21,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         max_rows_per_unit=options.max_rows_per_unit,
         together=options.together,
         order=options.order,
-        constant=[name.strip() for name in (options.constant or "").split(",") if name.strip()],
+        constant=between_commas(options.constant or ""),
         domain_share=DOMAIN_SHARE if options.domain_share is None else options.domain_share,
         quality_share=QUALITY_SHARE if options.quality_share is None else options.quality_share,
         accept=options.accept,

@@ -17,6 +17,15 @@ def in_column(column: str, path: str, value: object) -> JsonValue:
     return JsonValue(value, f"schema: column {column!r}", path)
 
 
+def between_commas(text: str) -> list[str]:
+    """What people wrote between commas; empty parts are left out.
+
+    >>> between_commas("age, sex,")
+    ['age', 'sex']
+    """
+    return [part for part in map(str.strip, text.split(",")) if part]
+
+
 def is_writable(text: str) -> bool:
     """Whether a CSV file in UTF-8 can hold a text: no NUL, no lone surrogate."""
     return "\0" not in text and text == text.encode(errors="ignore").decode()
