@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Self, final
 
 from synthdp.core.errors import ParameterError, UnreadColumnError
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, in_notebook, silent
 from synthdp.core.workload import Workload
@@ -142,7 +143,7 @@ class LinkedRelease:
             )
         check_completable(package, views)
         if package.is_open:
-            CHECK_QUESTIONS.load()(package.joint_schema, self._ledger, rho=self._domain_rho)
+            import_named(CHECK_QUESTIONS)(package.joint_schema, self._ledger, rho=self._domain_rho)
         self._learnt: dict[str, LearntColumn] = {}
         self._kept: KeptRun = UnkeptRun()
         self._parts: dict[str, PrivacyLedger] = {}
@@ -256,7 +257,7 @@ class LinkedRelease:
         others: dict[str, object] = {"randomness": self._bits.description}
         if self._declared.is_open:
             others["domain_share"] = self._settings.domain_share
-        with JOURNALED_RUN.load()(
+        with import_named(JOURNALED_RUN)(
             persistence,
             ledger=self._ledger,
             mechanism=self._settings.mechanism,
@@ -461,7 +462,7 @@ class LinkedRelease:
 
         Each root is one record: see `FamilyRows.values_by_root`.
         """
-        learning = LEARN_DOMAIN.load()(
+        learning = import_named(LEARN_DOMAIN)(
             self._declared.joint_schema,
             rows.values,
             self._ledger,
@@ -481,7 +482,7 @@ class LinkedRelease:
         if unread and not self._settings.anyway:
             for name in unread:
                 del self._learnt[name]
-            raise STOP.load()(
+            raise import_named(STOP)(
                 list(unread.values()), self._ledger.share_spent, self._learnt_so_far()
             )
         self._views = Views.from_package(self._closed)
@@ -521,7 +522,7 @@ class LinkedRelease:
                         else table
                     )
         if problems and not self._settings.anyway:
-            raise STOP.load()(
+            raise import_named(STOP)(
                 problems,
                 self._ledger.share_spent,
                 self._learnt_so_far() if self._learnt else None,
@@ -543,7 +544,7 @@ class LinkedRelease:
         """
         unlinked = [] if view.is_later else [*without_rows(view, part)]
         if unlinked and not self._settings.anyway:
-            raise STOP.load()(unlinked, self._ledger.share_spent, mend="mend the keys")
+            raise import_named(STOP)(unlinked, self._ledger.share_spent, mend="mend the keys")
 
     def _synthesis(self, parts: Mapping[str, Synthesis]) -> LinkedSynthesis:
         return LinkedSynthesis(
@@ -584,7 +585,7 @@ def weights_of(views: Mapping[str, LinkedView]) -> dict[str, Fraction]:
 def linked_ledger(package: Package, settings: RunSettings) -> PrivacyLedger:
     """What a run over a package is charged to, before anything is: decided by what is public."""
     has_trees, has_thresholds = (
-        LEARNING_NEEDS.load()(package.joint_schema) if package.is_open else (False, False)
+        import_named(LEARNING_NEEDS)(package.joint_schema) if package.is_open else (False, False)
     )
     return PrivacyLedger(
         epsilon=settings.epsilon,

@@ -43,7 +43,6 @@ from synthdp.release.filled_table import FilledTable as FilledTable
 from synthdp.release.known_tables import known_marginals as known_marginals
 from synthdp.release.learnt_domain import LearntDomain as LearntDomain
 from synthdp.release.loading import load as load
-from synthdp.release.on_demand import OnDemand as OnDemand
 from synthdp.release.persistence.account import RESERVED as RESERVED
 from synthdp.release.persistence.account import Account as Account
 from synthdp.release.persistence.account import Cost as Cost

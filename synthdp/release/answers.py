@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import pandas as pd
 
 from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import FloatArray, LinearMeasurement
 from synthdp.core.reporting import Report, silent
 from synthdp.inference.engine import Engine
@@ -137,10 +138,9 @@ class Answers(ABC):
         names = _names(columns)
         measurements: Sequence[LinearMeasurement] = self.measurements
         if self.known and interval is not None:
-            measurements = WITH_KNOWN.load()(measurements, self.known)
+            measurements = import_named(WITH_KNOWN)(measurements, self.known)
         if weighted:
-            weighted_marginal = WEIGHTED_MARGINAL.load()
-            return weighted_marginal(
+            return import_named(WEIGHTED_MARGINAL)(
                 with_densities(self.schema, self.model),
                 measurements,
                 names,
@@ -148,11 +148,12 @@ class Answers(ABC):
                 self._expected,
             )
         if interval is not None:
-            with_intervals = INTERVALS.load()
-            limits = with_intervals(self.schema, measurements, names, interval, self._expected)
+            limits: pd.DataFrame = import_named(INTERVALS)(
+                self.schema, measurements, names, interval, self._expected
+            )
             if not self.known:
                 return limits
-            return EXACTLY.load()(limits, self.schema.domain, self.known, tuple(names))
+            return import_named(EXACTLY)(limits, self.schema.domain, self.known, tuple(names))
         return pd.Series(
             self._expected(names).ravel(), index=cell_labels(self.schema, names), name="count"
         )
@@ -192,12 +193,11 @@ class Answers(ABC):
         if not isinstance(earlier, Answers):
             raise ParameterError(f"earlier is a {type(earlier).__name__}; give a release")
         names = _names(columns)
-        difference_between = DIFFERENCES.load()
         now, before = (
             (each.schema, each.measurements, partial(_expected_counts, each))
             for each in (self, earlier)
         )
-        return difference_between(now, before, names, interval)
+        return import_named(DIFFERENCES)(now, before, names, interval)
 
     def replicates(
         self,
@@ -233,8 +233,10 @@ class Answers(ABC):
         ParameterError
             If ``m``, ``n_rows`` or ``seed`` is out of range, or the engine is unknown.
         """
-        replicates_of = REPLICATES.load()
-        return replicates_of(self, m, n_rows=n_rows, seed=seed, engine=engine, report=report)
+        replicates: Replicates = import_named(REPLICATES)(
+            self, m, n_rows=n_rows, seed=seed, engine=engine, report=report
+        )
+        return replicates
 
     def graph(self) -> "Graph":
         """The release as a graph, to be drawn and analysed.
@@ -272,8 +274,7 @@ class Answers(ABC):
         ([('smoker', 'cough')], [1.5], 0.66)
         """
         sources = {column.name: column.source for column in self.schema.columns}
-        structure_graph = STRUCTURE.load()
-        return structure_graph(self.model, self.measurements, sources)
+        return import_named(STRUCTURE)(self.model, self.measurements, sources)
 
 
 def _names(columns: Any) -> list[str]:

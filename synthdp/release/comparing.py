@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report
 from synthdp.inference.model import Model
@@ -64,13 +65,13 @@ def compared(
     report
         Told about fits.
     """
-    unused = UNUSED_LEVELS.load()(schema, measurements, learnt) if learnt else {}
+    unused = import_named(UNUSED_LEVELS)(schema, measurements, learnt) if learnt else {}
     engine = settings.engine
     stated: dict[str, object] = {}
     drawn: Drawn | None = None
     if for_choice:
         left = table.ledger.remaining
-        choice = CHOSEN_MODEL.load()(
+        choice = import_named(CHOSEN_MODEL)(
             table,
             schema,
             measurements,
@@ -98,7 +99,7 @@ def compared(
         prediction = None
         if settings.target is not None:
             prediction = partial(
-                MEASURED_PREDICTION.load(),
+                import_named(MEASURED_PREDICTION),
                 schema,
                 target=settings.target,
                 counted=table.placed_domain,
@@ -119,7 +120,9 @@ def compared(
         if not is_hidden:
             stated |= {"quality": quality}
         if settings.accept is not None:
-            stated["acceptance"] = VERDICTS.load()(settings.accept, None if is_hidden else quality)
+            stated["acceptance"] = import_named(VERDICTS)(
+                settings.accept, None if is_hidden else quality
+            )
     kept = None if drawn is None else kept_table(drawn)
     return Compared(
         model=model, engine=engine, measurements=measurements, drawn=kept, stated=stated

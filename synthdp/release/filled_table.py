@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.learning.filling import Filling, UnreadCount
 from synthdp.privacy.ledger import PrivacyLedger
@@ -99,7 +100,7 @@ class FilledTable:
         self._released.append(self._filling.answered(self._answers[-1]))
         self._unchecked.update(names or ())
         if self._filling.shares:
-            self._released = REFILLED.load()(self._filling, self._answers, self._released)
+            self._released = import_named(REFILLED)(self._filling, self._answers, self._released)
         return self._released[-1]
 
     def select(
@@ -143,7 +144,7 @@ class FilledTable:
         ):
             return score  # the kernel refuses it
         if score not in self._scores:
-            self._scores[score] = PLACED_SCORE.load()(self._filling, score)
+            self._scores[score] = import_named(PLACED_SCORE)(self._filling, score)
         return self._scores[score]
 
     def __getattr__(self, name: str) -> Any:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import FITTING, Report, finishing, silent
 from synthdp.inference.engine import Engine
@@ -22,13 +23,12 @@ def check_rules(domain: Domain, constraints: Sequence[Constraint]) -> None:
     `synthdp.inference.graphical.possible_rows.check_possible`.
     """
     if constraints:
-        check_possible = POSSIBILITY.load()
-        check_possible(domain, constraints)
+        import_named(POSSIBILITY)(domain, constraints)
 
 
 def meeting(engine: Engine, known: "Sequence[KnownMarginal]") -> Engine:
     """The engine for models that meet some known marginals; itself if there are none."""
-    return KNOWN_ENGINE.load()(inner=engine, marginals=tuple(known)) if known else engine
+    return import_named(KNOWN_ENGINE)(inner=engine, marginals=tuple(known)) if known else engine
 
 
 def fit_model(
@@ -43,7 +43,7 @@ def fit_model(
     """
     engine.check_domain(schema.domain)
     is_merged = any(measurement.groups for measurement in measurements)
-    estimate = partial(MERGED_FIT.load(), engine) if is_merged else engine.estimate
+    estimate = partial(import_named(MERGED_FIT), engine) if is_merged else engine.estimate
     with finishing(report) as reporting:
         progress = partial(reporting, FITTING)
         progress(0, 1)  # a fit that is right from its start takes no step that tells
@@ -58,4 +58,4 @@ def with_target(
     """The model, whose rows get what is to be predicted last of all, if there is such a column and
     the model can.
     """
-    return model if target is None else TARGET_LAST.load()(model, target, measurements)
+    return model if target is None else import_named(TARGET_LAST)(model, target, measurements)

@@ -2,6 +2,7 @@
 
 from os import PathLike
 
+from synthdp.core.imports import import_named
 from synthdp.data.frames.form import TableForm
 from synthdp.release.on_demand import SAVED_KNOWN
 from synthdp.release.persistence.checks import checked_path
@@ -24,5 +25,5 @@ def restored(pieces: Pieces) -> Synthesis:
         model=pieces.model,
         certificate=pieces.certificate,
         form=TableForm(dtypes=pieces.dtypes),
-        known=SAVED_KNOWN.load()(pieces.known, pieces.schema.domain) if pieces.known else (),
+        known=import_named(SAVED_KNOWN)(pieces.known, pieces.schema.domain) if pieces.known else (),
     )

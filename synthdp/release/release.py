@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, cast, final
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ParameterError, UnreadColumnError
 from synthdp.core.event_log import log
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, finishing, in_notebook, logged, silent
 from synthdp.core.workload import Workload
@@ -131,12 +132,14 @@ class Release:
         self._prior: PriorRelease | None = None
         if settings.prior is not None:
             option = settings.spelling.of("prior")
-            self._prior = PRIOR_RELEASE.load()(settings.prior, self._schema, settings, option)
+            self._prior = import_named(PRIOR_RELEASE)(
+                settings.prior, self._schema, settings, option
+            )
             self._schema = self._prior.schema
         self._schema.generated.check_available()
         domain = self._schema.largest_domain
         if settings.accept is not None:
-            CHECK_CRITERIA.load()(
+            import_named(CHECK_CRITERIA)(
                 settings.accept, domain.attributes, settings.spelling.of("accept")
             )
         self._workload = self._workload_over(domain)
@@ -147,7 +150,7 @@ class Release:
         self._findings: list[str] = []
         if settings.known is not None:
             option = settings.spelling.of("known")
-            published = PUBLISHED_TOTALS.load()(settings.known, self._schema, option)
+            published = import_named(PUBLISHED_TOTALS)(settings.known, self._schema, option)
             self._known, self._findings = published
 
         self._engine = meeting(settings.engine, self._known)
@@ -165,7 +168,7 @@ class Release:
         self._learning: list[LearntColumn] = []
         self._read_columns: set[str] = set()
         if self._schema.is_open:
-            CHECK_QUESTIONS.load()(self._schema, self._ledger, rho=self._domain_rho)
+            import_named(CHECK_QUESTIONS)(self._schema, self._ledger, rho=self._domain_rho)
 
     @property
     def ledger(self) -> PrivacyLedger:
@@ -183,7 +186,8 @@ class Release:
         workload = Workload.parse(domain, settings.workload, target=settings.target)
         if self._schema.weight is None:
             return workload
-        return WITH_WEIGHT.load()(workload, domain.attributes, self._schema.weight)
+        kept: Workload = import_named(WITH_WEIGHT)(workload, domain.attributes, self._schema.weight)
+        return kept
 
     @property
     def _known_facts(self) -> dict[str, object]:
@@ -219,7 +223,7 @@ class Release:
             return
         # Everything that decides what is asked goes into the journal's header: a run with another
         # setting is another run.
-        with JOURNALED_RUN.load()(
+        with import_named(JOURNALED_RUN)(
             persistence,
             ledger=self._ledger,
             mechanism=self._settings.mechanism,
@@ -246,7 +250,7 @@ class Release:
             "quality": [settings.quality_share, self._checked.n_rows, self._checked.seed],
         }
         if settings.choose:
-            label = LABELLED.load()
+            label = import_named(LABELLED)
             further["choose"] = [label(engine) for engine in settings.choose]
         return further | {"randomness": self._bits.description}
 
@@ -347,7 +351,7 @@ class Release:
         # Its quality: what was set aside asks the same records once more, by the whole ledger.
         private = self._private(counts, placed, self._ledger, observer)
         with closing(FilledTable(private, filling)) as against:
-            compared = COMPARED.load()(
+            compared = import_named(COMPARED)(
                 against,
                 schema,
                 table.released,
@@ -376,7 +380,7 @@ class Release:
         asked = cast(PrivateTable, table)
         if self._known:
             # Whatever a mechanism asks, nothing is paid for what is public.
-            asked = KNOWING_TABLE.load()(asked, self._engine)
+            asked = import_named(KNOWING_TABLE)(asked, self._engine)
         with finishing(report) as progress:
             task = Task(
                 workload=self._workload,
@@ -413,15 +417,16 @@ class Release:
         if self._known and model is not None:
             drawn = drawn or self._drawn(model)
             unspent = float(table.ledger.remaining / self._ledger.budget)
-            of_totals = TOTALS_SAID.load()
-            facts, cautions = of_totals(self._known, model, drawn.codes, table.released, unspent)
+            facts, cautions = import_named(TOTALS_SAID)(
+                self._known, model, drawn.codes, table.released, unspent
+            )
             further_facts |= facts
         if self._prior is not None and drifting is not None:
             prior_facts = self._prior.stated(self._ledger)
             further_facts["prior"] = {**prior_facts, "moved": drifting.findings}
         if self._schema.weight is not None and model is not None:
             measurements = [*table.released, *carried, *self._known]
-            cautions += WEIGHT_CAUTIONS.load()(schema, model, measurements)
+            cautions += import_named(WEIGHT_CAUTIONS)(schema, model, measurements)
         return self._synthesis(
             schema,
             table,
@@ -535,7 +540,7 @@ class Release:
         schema = self._schema
         if not are_rows(source) or not schema.is_open:
             return schema.resolved({})
-        learning = LEARN_DOMAIN.load()(
+        learning = import_named(LEARN_DOMAIN)(
             schema,
             source.source,
             self._ledger,
@@ -575,7 +580,7 @@ class Release:
         with closing(self._private(counts, placed, self._ledger, observer)) as table:
             unknown = self._engine.unknown((name,) for name in schema.names)
             asked = {name for (name,) in unknown if name not in self._read_columns}
-            unread = READING_CHECK.load()(table, schema, asked, self._kept)
+            unread = import_named(READING_CHECK)(table, schema, asked, self._kept)
         # Asked also of a run that is to go on anyway: it may go on from the answers of one that was
         # not.
         if unread and not self._settings.anyway:
@@ -586,12 +591,12 @@ class Release:
         for name in unread:
             del self._learnt_columns[name]
         paid_for = self._paid_for(None, None)
-        raise STOP.load()(list(unread.values()), self._ledger.share_spent, paid_for)
+        raise import_named(STOP)(list(unread.values()), self._ledger.share_spent, paid_for)
 
     def _stop_unread(self, schema: Schema, shares: Mapping[str, float]) -> None:
         """Stop over columns of which so large a share could not be read."""
         paid_for = self._paid_for(None, None)
-        STOP_UNREAD.load()(schema, shares, self._ledger.share_spent, paid_for)
+        import_named(STOP_UNREAD)(schema, shares, self._ledger.share_spent, paid_for)
 
     def _settle_workload(self, schema: Schema) -> None:
         """Read what is wanted anew, over the domain that was learnt."""
@@ -607,7 +612,7 @@ class Release:
             return self._synthesis(schema, table, None)
         if not self._schema.is_open:
             return None
-        learnt: LearntDomain = LEARNT_SO_FAR.load()(
+        learnt: LearntDomain = import_named(LEARNT_SO_FAR)(
             self._schema, self._learnt_columns, self._certificate(schema, None)
         )
         return learnt
@@ -705,14 +710,17 @@ def _with_weight(schema: OpenSchema, settings: RunSettings) -> OpenSchema:
     """The schema with its column of survey weights, if it or the settings name one."""
     if settings.weight is None and schema.weight is None:
         return schema
-    return WEIGHED.load()(schema, settings.weight, settings.spelling.of("weight"))
+    weighed: OpenSchema = import_named(WEIGHED)(
+        schema, settings.weight, settings.spelling.of("weight")
+    )
+    return weighed
 
 
 def _new_ledger(settings: RunSettings, schema: OpenSchema) -> PrivacyLedger:
     """The ledger that pays for all of a run."""
     has_trees, has_thresholds = False, False
     if schema.is_open:
-        has_trees, has_thresholds = LEARNING_NEEDS.load()(schema)
+        has_trees, has_thresholds = import_named(LEARNING_NEEDS)(schema)
     # A threshold over values that nobody declared may fail with some probability: a part of delta.
     failure_delta = settings.delta * settings.domain_share if has_thresholds else 0.0
     return PrivacyLedger(

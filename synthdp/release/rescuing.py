@@ -5,6 +5,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from synthdp.core.errors import DataFileError, PrivacyError, SynthdpError
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.inference.engine import Engine
 from synthdp.learning.filling import UnreadCount
@@ -127,7 +128,7 @@ def release_of(kept: KeptAnswers, identity: RunIdentity) -> Synthesis | LearntDo
         known: Sequence[KnownMarginal] = ()
         if schema is not None:
             measured, unread = kept.measurements(schema, schema.with_all_places().domain)
-            known = SAVED_KNOWN.load()(facts.known, schema.domain) if facts.known else ()
+            known = import_named(SAVED_KNOWN)(facts.known, schema.domain) if facts.known else ()
         drawn = None if schema is None else facts.drawn_schema(schema, measured, unread)
         certificate = facts.certificate(
             ledger=ledger,

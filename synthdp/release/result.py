@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from synthdp.core.imports import import_named
 from synthdp.release.on_demand import NOTEBOOK_SUMMARY
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ class Result(Released):
         """
 
     def _repr_html_(self) -> str:
-        summary_of = NOTEBOOK_SUMMARY.load()
-        return summary_of(self)
+        summary: str = import_named(NOTEBOOK_SUMMARY)(self)
+        return summary
 
 
 @final

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_named
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.mechanisms.shared.mechanism import Mechanism
@@ -198,8 +199,8 @@ class RunSettings:
             "accept": _criteria(accept, quality_share, spelling),
             "choose": ()
             if choose in (None, ())
-            else CANDIDATES.load()(choose, spelling.of("choose")),
-            "about": None if about is None else READ_ABOUT.load()(about),
+            else import_named(CANDIDATES)(choose, spelling.of("choose")),
+            "about": None if about is None else import_named(READ_ABOUT)(about),
             "known": known,
             "weight": weight,
             "prior": prior,
@@ -288,7 +289,7 @@ def _criteria(
     if accept is None:
         return None
     called = spelling.of("accept")
-    criteria = accept if isinstance(accept, tuple) else PARSE_CRITERIA.load()(accept, called)
+    criteria = accept if isinstance(accept, tuple) else import_named(PARSE_CRITERIA)(accept, called)
     if not quality_share:
         raise ParameterError(
             f"{called} is given, but {spelling.of('quality_share')} is 0: nothing is measured then; give a share"

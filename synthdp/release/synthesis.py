@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, final
 
 from synthdp.core.errors import CautionWarning, ParameterError
+from synthdp.core.imports import import_named
 from synthdp.core.measurement import LinearMeasurement, clear_total
 from synthdp.core.reporting import Report, silent
 from synthdp.core.requests import check_rows, check_seed
@@ -160,7 +161,10 @@ class Synthesis(Answers, Result):
             return self._fitted
         # Reached by releases that were loaded from measurements alone: fitting is post-processing,
         # and costs nothing.
-        return FURTHER_FIT.load()(self._schema, self.evidence, self._certificate, self._known)
+        model: Model = import_named(FURTHER_FIT)(
+            self._schema, self.evidence, self._certificate, self._known
+        )
+        return model
 
     @cached_property
     def fit(self) -> "FitSummary":
@@ -170,8 +174,7 @@ class Synthesis(Answers, Result):
         ``rows`` has total variation distances from the model's marginals of the measured columns,
         and what chance alone would make of so many rows: by so much `marginal` and rows differ.
         """
-        fit_summary = FIT.load()
-        summary: FitSummary = fit_summary(self)
+        summary: FitSummary = import_named(FIT)(self)
         return summary
 
     @cached_property
@@ -182,8 +185,8 @@ class Synthesis(Answers, Result):
         learnt = learnt_parts(self._certificate)
         if not learnt:
             return {}
-        levels_without_records = UNUSED_LEVELS.load()
-        return levels_without_records(self._schema, self._measurements, learnt)
+        unused: Unused = import_named(UNUSED_LEVELS)(self._schema, self._measurements, learnt)
+        return unused
 
     @property
     def n_measured(self) -> int:
@@ -306,7 +309,7 @@ class Synthesis(Answers, Result):
         if given is None and n_rows is None and not self.knows_size:
             raise ParameterError(f"n_rows: {UNKNOWN_ROWS}; say how many rows you want")
         if weighted == "calibrated":
-            calibrated = CALIBRATED.load()(
+            calibrated = import_named(CALIBRATED)(
                 self,
                 n_rows,
                 seed=seed,
@@ -323,7 +326,7 @@ class Synthesis(Answers, Result):
                 n_rows,
                 seed=seed,
                 text=text,
-                by_weight=BY_WEIGHT.load() if weighted else None,
+                by_weight=import_named(BY_WEIGHT) if weighted else None,
                 where=where,
                 unused=self.unused,
                 # Rows of this number and seed may have been drawn before; see `Drawn`.
@@ -332,8 +335,7 @@ class Synthesis(Answers, Result):
                 n_jobs=n_jobs,
             )
             return self._form.filled(table, text=text)
-        completed_table = COMPLETION.load()
-        table, kept = completed_table(
+        table, kept = import_named(COMPLETION)(
             self.model,
             self._schema,
             given,
@@ -391,8 +393,7 @@ class Synthesis(Answers, Result):
         MissingExtraError
             If pyarrow is not installed, or the schema has fakes generated and faker is not.
         """
-        arrow_batches = BATCHES.load()
-        return arrow_batches(
+        return import_named(BATCHES)(
             self.model,
             self._schema,
             n_rows,
@@ -430,8 +431,7 @@ class Synthesis(Answers, Result):
         DataFileError
             If the file exists and ``force`` is not set, or cannot be written.
         """
-        write = ARCHIVE.load()
-        write(self.pieces, path, force=force)
+        import_named(ARCHIVE)(self.pieces, path, force=force)
 
     @property
     def pieces(self) -> Pieces:
@@ -469,7 +469,7 @@ class Synthesis(Answers, Result):
         MissingExtraError
             If a library that the engine needs is not installed.
         """
-        model, certificate = REFITTED.load()(
+        model, certificate = import_named(REFITTED)(
             self._schema,
             self.evidence,
             self._certificate,
@@ -521,7 +521,9 @@ class Synthesis(Answers, Result):
         """
         asked = Asked(questions, epsilon, delta, seed, unit, max_rows_per_unit)
         persistence = Persistence(journal=journal, budget=budget, budget_note=budget_note)
-        verification: Verification = VERIFY.load()(self, data, asked, persistence=persistence)
+        verification: Verification = import_named(VERIFY)(
+            self, data, asked, persistence=persistence
+        )
         for caution in verification.cautions:
             warnings.warn(caution, CautionWarning, stacklevel=2)
         return verification

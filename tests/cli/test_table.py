@@ -17,11 +17,11 @@ from synthdp.cli import (
     SAVED_FILES,
     command_line_parser,
 )
-from synthdp.release import OnDemand
+from synthdp.core import import_named
 
 NAMED = {
     **{
-        f"{what} of {name}": OnDemand(f"{each.module}:{what}")
+        f"{what} of {name}": f"{each.module}:{what}"
         for name, each in COMMANDS.items()
         for what in (each.function, each.options)
     },
@@ -39,7 +39,7 @@ NAMED = {
 
 @pytest.mark.parametrize("name", NAMED)
 def test_every_name_is_there(name):
-    assert callable(NAMED[name].load())
+    assert callable(import_named(NAMED[name]))
 
 
 def words_of(parser, words=()):

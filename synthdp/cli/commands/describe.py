@@ -12,6 +12,7 @@ from synthdp.cli.describing.release_files import file_content, file_text
 from synthdp.core.errors import DataFileError, SchemaError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import reason
+from synthdp.core.imports import import_named
 from synthdp.release.saving.archive import read
 from synthdp.release.saving.kinds import kind_of
 from synthdp.release.saving.stated import checked_certificate
@@ -94,7 +95,7 @@ def describe(path: str, *, is_whole: bool = True) -> tuple[dict[str, Any], str]:
 
 def _saved(path: str, is_whole: bool) -> tuple[dict[str, Any], str]:
     """What a saved release says, of any kind."""
-    content, text = SAVED_FILES[kind_of(path)].explain.load()(path)
+    content, text = import_named(SAVED_FILES[kind_of(path)].explain)(path)
     certificate = _certificate_text(path, content["certificate"], is_whole)
     return content, f"{certificate}\n\n{text(is_whole)}"
 

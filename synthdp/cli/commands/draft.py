@@ -13,6 +13,7 @@ from synthdp.cli.shared.given_dialects import given_dialect
 from synthdp.cli.shared.outputs import check_distinct, input_files
 from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import check_writable
+from synthdp.core.imports import import_named
 from synthdp.data.files.file_names import is_partitioned
 from synthdp.data.rows import files_of
 from synthdp.schema.draft import KINDS_NOTE, draft_of_kinds
@@ -35,7 +36,7 @@ def draft_command(options: DraftOptions) -> None:
     files = input_files(options)
     for path in files:
         if Path(path).is_dir() and not is_partitioned(path):
-            PACKAGE_COMMANDS["schema draft"].load()(
+            import_named(PACKAGE_COMMANDS["schema draft"])(
                 path, options.output, kinds=options.kinds, force=options.force
             )
             return

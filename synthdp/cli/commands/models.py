@@ -2,6 +2,7 @@
 
 from synthdp.cli.commands.table import SAVED_FILES
 from synthdp.core.errors import DataFileError
+from synthdp.core.imports import import_named
 from synthdp.release.loading import load
 from synthdp.release.result import Result
 from synthdp.release.saving.kinds import TABLE, kind_of
@@ -10,7 +11,7 @@ from synthdp.release.synthesis import Synthesis
 
 def result_in(path: str) -> Result:
     """Restore a release of any kind; raises as `synthdp.load`."""
-    result: Result = SAVED_FILES[kind_of(path)].load.load()(path)
+    result: Result = import_named(SAVED_FILES[kind_of(path)].load)(path)
     return result
 
 

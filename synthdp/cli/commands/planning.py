@@ -15,6 +15,7 @@ from synthdp.cli.shared.package_files import is_package_file
 from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
+from synthdp.core.imports import import_named
 from synthdp.release.settings import DOMAIN_SHARE, checked_rows
 
 MAX_ROWS = 10**12
@@ -52,7 +53,7 @@ def check_command(options: CheckOptions) -> None:
     check_rows(options.rows, least=1, most=MAX_ROWS)
     if is_package_file(options.schema):
         _refuse_for_package(options)
-        PACKAGE_COMMANDS["schema check"].load()(
+        import_named(PACKAGE_COMMANDS["schema check"])(
             options.schema, epsilon=options.epsilon, delta=options.delta, json=options.json
         )
         return

@@ -18,6 +18,7 @@ from synthdp.cli.shared.printing import print_text
 from synthdp.core.errors import ParameterError
 from synthdp.core.files.json_files import json_text
 from synthdp.core.files.writing import STANDARD_STREAM
+from synthdp.core.imports import import_named
 from synthdp.core.reporting import logged
 from synthdp.report.evaluate_table import evaluate_table
 from synthdp.report.evaluation import NOT_PRIVATE, Evaluation
@@ -70,7 +71,7 @@ def _compared(options: ReportOptions) -> None:
             "TABLE: name the real table, then one or more synthetic ones; or --public and a model"
         )
     if any(map(is_package_file, options.tables)):
-        PACKAGE_COMMANDS["report"].load()(options)
+        import_named(PACKAGE_COMMANDS["report"])(options)
         return
     for path in options.tables:
         refuse_lost_package(path)

@@ -33,6 +33,7 @@ from synthdp.cli.shared.writable_texts import check_texts
 from synthdp.core.errors import ParameterError
 from synthdp.core.event_log import log
 from synthdp.core.files.json_files import load_json, write_json
+from synthdp.core.imports import import_named
 from synthdp.core.reporting import Report
 from synthdp.core.requests import most_rows
 from synthdp.data.rows import OpenedTable, files_of, header_of, opened_source, rows_of, zones_of
@@ -54,7 +55,7 @@ from synthdp.schema.schema import Schema
 def run_command(options: RunOptions) -> None:
     """``synthdp run``: everything public is checked before the records are read or paid for."""
     if options.input is not None and is_package_file(options.input):
-        PACKAGE_COMMANDS["run"].load()(options.input, options)
+        import_named(PACKAGE_COMMANDS["run"])(options.input, options)
         return
     of_kinds = options.kinds is not None
     declared = options.kinds if of_kinds else options.schema
@@ -94,7 +95,7 @@ def run_command(options: RunOptions) -> None:
         # What its columns can take is not all known yet; a byte for each is the least.
         check_rows(options.rows, least=0, most=most_rows([2] * len(schema.largest_domain)))
         if settings.kept_by is not None:
-            RUN_HISTORY.load()(schema, table, options, settings, status)
+            import_named(RUN_HISTORY)(schema, table, options, settings, status)
             return
         options = _with_seed(options, settings)
         release = Release(schema=schema, settings=settings, checked=_checked(options))

@@ -16,6 +16,7 @@ from synthdp.cli.shared.outputs import (
 )
 from synthdp.core.errors import ParameterError, SchemaError
 from synthdp.core.files.json_files import load_json
+from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.core.strict_json import parse_json
 from synthdp.data.files.formats import Format, file_kind
@@ -34,7 +35,7 @@ STOPPED = "the run was stopped before its end; the rows follow what it had measu
 
 def sample_command(options: SampleOptions) -> None:
     """``synthdp sample``: opens nothing but the saved model, and what is asked of it."""
-    SAVED_FILES[kind_of(options.model)].sample.load()(options)
+    import_named(SAVED_FILES[kind_of(options.model)].sample)(options)
 
 
 def sample_table(options: SampleOptions) -> None:

@@ -5,7 +5,7 @@ from typing import final
 
 from synthdp.cli.commands.table import SERVE_STUDIO
 from synthdp.cli.shared.first_compile import compile_beside
-from synthdp.core.imports import import_extra
+from synthdp.core.imports import import_extra, import_named
 
 _LIBRARIES = ("starlette", "uvicorn", "jinja2", "python_multipart")
 
@@ -29,7 +29,7 @@ def studio_command(options: StudioOptions) -> None:
             "the studio's libraries are not installed; install them with pip install 'synthdp[studio]'",
         )
     compile_beside()
-    SERVE_STUDIO.load()(
+    import_named(SERVE_STUDIO)(
         options.file,
         project=options.project,
         port=options.port,

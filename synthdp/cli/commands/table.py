@@ -7,13 +7,8 @@ module that is still to be loaded, but `synthdp.cli.projects.declared`, below th
 said of packages.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, final
-
-from synthdp.release.on_demand import OnDemand
-
-Function: TypeAlias = Callable[..., None]
+from typing import NamedTuple, final
 
 
 class Command(NamedTuple):
@@ -61,46 +56,46 @@ COMMANDS = {
 }
 """Every command by the words of the shell."""
 
-PACKAGE_COMMANDS: dict[str, OnDemand[Function]] = {
-    "report": OnDemand("synthdp.cli.commands.package_reports:report_on_package"),
-    "run": OnDemand("synthdp.cli.commands.packages:run_package"),
-    "schema check": OnDemand("synthdp.cli.commands.packages:check_package"),
-    "schema draft": OnDemand("synthdp.cli.commands.packages:draft_package"),
+PACKAGE_COMMANDS = {
+    "report": "synthdp.cli.commands.package_reports:report_on_package",
+    "run": "synthdp.cli.commands.packages:run_package",
+    "schema check": "synthdp.cli.commands.packages:check_package",
+    "schema draft": "synthdp.cli.commands.packages:draft_package",
 }
 """What some commands do where a package of linked tables is given in place of a table."""
 
-RUN_HISTORY: OnDemand[Function] = OnDemand("synthdp.cli.commands.histories:run_history")
+RUN_HISTORY = "synthdp.cli.commands.histories:run_history"
 """What `synthdp run` does with ``--together`` or ``--order``."""
 
-SERVE_STUDIO: OnDemand[Function] = OnDemand("synthdp.cli.studio.server:serve")
+SERVE_STUDIO = "synthdp.cli.studio.server:serve"
 """What `synthdp studio` does once its libraries are there."""
 
-LOAD_RELEASE: OnDemand[Callable[[str], Any]] = OnDemand("synthdp.linked.doors.loading:load")
+LOAD_RELEASE = "synthdp.linked.doors.loading:load"
 """Saved releases of any kind; for runs that go on after one of their answers was rescued."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class SavedFile:
-    """What is done with one kind of saved release: it is restored from its path, sampled, and
-    explained to whoever asks `synthdp show`.
+    """The names of what restores one kind of saved release from its path, samples it, and explains
+    it to whoever asks `synthdp show`.
     """
 
-    load: OnDemand[Callable[[str], Any]]
-    sample: OnDemand[Function]
-    explain: OnDemand[Callable[[str], tuple[dict[str, Any], Callable[[bool], str]]]]
+    load: str
+    sample: str
+    explain: str
 
 
 SAVED_FILES = {
     "table": SavedFile(
-        load=OnDemand("synthdp.release.loading:load"),
-        sample=OnDemand("synthdp.cli.commands.sample:sample_table"),
-        explain=OnDemand("synthdp.cli.commands.describe:explained_table"),
+        load="synthdp.release.loading:load",
+        sample="synthdp.cli.commands.sample:sample_table",
+        explain="synthdp.cli.commands.describe:explained_table",
     ),
     "linked": SavedFile(
-        load=OnDemand("synthdp.linked.doors.loading:load_linked"),
-        sample=OnDemand("synthdp.cli.commands.sample_linked:sample_linked"),
-        explain=OnDemand("synthdp.cli.describing.packages:explained_tables"),
+        load="synthdp.linked.doors.loading:load_linked",
+        sample="synthdp.cli.commands.sample_linked:sample_linked",
+        explain="synthdp.cli.describing.packages:explained_tables",
     ),
 }
 """Kinds of saved releases, as `synthdp.release.saving.kinds.kind_of` calls them."""

@@ -12,6 +12,7 @@ from synthdp.cli.shared.log_lines import progress_on
 from synthdp.cli.shared.outputs import check_distinct
 from synthdp.core.files.json_files import write_json
 from synthdp.core.files.writing import STANDARD_STREAM, check_writable
+from synthdp.core.imports import import_named
 from synthdp.release.asked import Asked
 from synthdp.release.on_demand import VERIFY
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
@@ -55,7 +56,7 @@ def verify_command(options: VerifyOptions) -> None:
         options.max_rows_per_unit,
     )
     with progress_on(sys.stderr, verbosity=options.verbose) as status:
-        verification = VERIFY.load()(
+        verification = import_named(VERIFY)(
             synthesis,
             options.input,
             asked,

@@ -3,7 +3,7 @@ linked tables; and what is to be said of it.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,9 +15,9 @@ from synthdp.cli.projects.places import path_of
 from synthdp.cli.projects.project import KINDS, PACKAGE, OpenProject, ProjectError
 from synthdp.core.errors import ParameterError, SynthdpError
 from synthdp.core.files.json_files import write_json
+from synthdp.core.imports import import_named
 from synthdp.linked.package.kinds import keys_of, kinds_in, kinds_of_persons, with_kinds
 from synthdp.linked.package.package import Package
-from synthdp.release.on_demand import OnDemand
 from synthdp.schema.keys import OWN
 from synthdp.schema.proposals import names_persons
 from synthdp.schema.questions import declared_levels
@@ -33,9 +33,7 @@ _PEOPLE = 2
 BESIDE = "datapackage.studio.json"
 """The description of linked tables beside them, where the commands look for their files."""
 
-PACKAGE_FACTS: OnDemand[Callable[..., dict[str, Any]]] = OnDemand(
-    "synthdp.cli.describing.packages:package_facts"
-)
+PACKAGE_FACTS = "synthdp.cli.describing.packages:package_facts"
 """What `synthdp schema check` says of a package."""
 
 
@@ -266,7 +264,9 @@ def check(
     path = declared_path(opened)
     project = opened.project
     if project.is_linked:
-        return PACKAGE_FACTS.load()(Package.load(path), epsilon=epsilon, delta=delta)
+        package = Package.load(path)
+        facts: dict[str, Any] = import_named(PACKAGE_FACTS)(package, epsilon=epsilon, delta=delta)
+        return facts
     unit = project.unit or None
     return describe_check(str(path), unit=unit, max_rows_per_unit=project.max_rows)[0]
 

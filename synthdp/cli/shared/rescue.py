@@ -8,19 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from synthdp.cli.arguments.exits import PAID_FOR
 from synthdp.cli.shared.signals import undisturbed_end
 from synthdp.core.errors import PrivacyError, UnreadColumnError
 from synthdp.core.files.json_files import load_json
 from synthdp.core.files.writing import STANDARD_STREAM
-from synthdp.release.on_demand import OnDemand
+from synthdp.core.imports import import_named
 from synthdp.release.persistence.kept_run import KeptRun
 from synthdp.release.result import Released
-
-Loading: TypeAlias = OnDemand[Callable[[str], Any]]
-"""What restores a saved release of any kind."""
 
 ANEW = "; the next run, corrected or with --anyway, pays anew; one with --journal would go on"
 """Of a run that stopped over its input, and has no journal."""
@@ -66,12 +63,12 @@ class PaidFor:
 
 
 @contextmanager
-def rescuing(output: str, run: KeptRun, journal: str | None, loading: Loading) -> Iterator[PaidFor]:
+def rescuing(output: str, run: KeptRun, journal: str | None, loading: str) -> Iterator[PaidFor]:
     """If anything fails, save what was paid for beside ``output`` and note on the error where it
     is.
 
     With a ``journal`` all that the ``run`` paid for is there, which is noted instead. Once such a
-    run ends, its rescues beside the output are removed, which are opened by ``loading``.
+    run ends, its rescues beside the output are removed, which the function named ``loading`` opens.
     """
     paid = PaidFor(is_in_journal=journal is not None)
     try:
@@ -114,7 +111,7 @@ def _rescue(release: Released, output: str) -> str | None:
     return None
 
 
-def _remove_contained(output: str, release: Released, run: str, loading: Loading) -> None:
+def _remove_contained(output: str, release: Released, run: str, loading: str) -> None:
     """Remove rescues of a run beside its output, now that all that they hold is in its release.
 
     Those of other runs were paid for by themselves, and so were other answers in a copy of its
@@ -131,12 +128,12 @@ def _remove_contained(output: str, release: Released, run: str, loading: Loading
                 path.unlink()
 
 
-def _is_contained(path: Path, release: Released, run: str, loading: Loading) -> bool:
+def _is_contained(path: Path, release: Released, run: str, loading: str) -> bool:
     """Whether a rescue is of a run, and has no measurement that its release has not."""
     if path.name.endswith(SCHEMA_ENDING):
         saved = load_json(str(path), "schema")["synthdp"]["certificate"]
         return bool(saved["run"]["id"] == run)
-    rescue = loading.load()(str(path))
+    rescue = import_named(loading)(str(path))
     is_same_run = rescue.certificate["run"]["id"] == run
     return bool(is_same_run and _measured(rescue) <= _measured(release))
 

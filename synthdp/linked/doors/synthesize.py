@@ -6,12 +6,12 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from synthdp.core.errors import CautionWarning
+from synthdp.core.imports import import_named
 from synthdp.core.reporting import Report, silent
 from synthdp.core.workload import Workload
 from synthdp.inference.engine import Engine
 from synthdp.privacy.accounting import Accounting
 from synthdp.privacy.unit import Adjacency
-from synthdp.release.on_demand import OnDemand
 from synthdp.release.persistence.persistence import Persistence
 from synthdp.release.persistence.scrubbing import scrub_tracebacks
 from synthdp.release.run_settings import ChoiceLike, MechanismLike, RunSettings
@@ -25,12 +25,8 @@ if TYPE_CHECKING:
     from synthdp.linked.package.package import Package
     from synthdp.release.persistence.budget import Budget
 
-RELEASE_PACKAGE: OnDemand[Callable[..., Finished]] = OnDemand(
-    "synthdp.linked.package_run:release_package"
-)
-RELEASE_HISTORY: OnDemand[Callable[..., Finished]] = OnDemand(
-    "synthdp.linked.histories.history_run:release_history"
-)
+RELEASE_PACKAGE = "synthdp.linked.package_run:release_package"
+RELEASE_HISTORY = "synthdp.linked.histories.history_run:release_history"
 """A run over tables that hang together; one of a table loads neither."""
 
 
@@ -263,9 +259,9 @@ def synthesize(
     persistence = Persistence(journal=journal, budget=budget, budget_note=budget_note)
     release: Callable[..., Finished] = release_table
     if is_package(data, schema, kinds):
-        release = RELEASE_PACKAGE.load()
+        release = import_named(RELEASE_PACKAGE)
     elif settings.kept_by is not None:
-        release = RELEASE_HISTORY.load()
+        release = import_named(RELEASE_HISTORY)
     declared = Declared(schema=schema, kinds=kinds, dialect=dialect)
     finished = release(data, declared, settings, persistence, report=report, rescue=rescue)
     try:

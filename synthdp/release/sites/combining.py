@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from synthdp.core.errors import ParameterError, PrivacyError
+from synthdp.core.imports import import_named
 from synthdp.core.json_value import JsonValue
 from synthdp.core.known_marginal import KnownMarginal
 from synthdp.core.measurement import FloatArray, LinearMeasurement, clear_total, total_and_noise
@@ -123,7 +124,7 @@ def combine(
     """
     checked_flag("same_people", same_people)
     fitter = as_engine(engine)
-    said = {} if about is None else {"about": READ_ABOUT.load()(about)}
+    said = {} if about is None else {"about": import_named(READ_ABOUT)(about)}
     parts = _parts(sites)
     schema = parts[0].synthesis.schema
     measurements = [
@@ -262,7 +263,7 @@ def _check_stated(certificate: JsonValue) -> None:
     for key in _RUN - {"id", "is_charged_to_budget", "resumed"}:
         run[key].default("").text()
     if certificate["about"].is_given:
-        READ_ABOUT.load()(certificate["about"].mapping())
+        import_named(READ_ABOUT)(certificate["about"].mapping())
 
 
 def _check_alike(first: _Part, part: _Part) -> None:

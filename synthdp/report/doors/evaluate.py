@@ -1,13 +1,13 @@
 """NOT PRIVATE. The door to evaluation: `evaluate` holds synthetic data against the real ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from synthdp.core.errors import ParameterError
+from synthdp.core.imports import import_named
 from synthdp.core.reporting import Report, silent
 from synthdp.linked.doors.synthesize import is_package
-from synthdp.release.on_demand import OnDemand
 from synthdp.report.evaluate_table import evaluate_table
 from synthdp.report.evaluation_settings import EvaluationSettings
 from synthdp.report.metrics.queries import Queries
@@ -17,11 +17,8 @@ from synthdp.schema.schema import Schema
 if TYPE_CHECKING:
     from synthdp.linked.package.package import Package
     from synthdp.report.evaluation import Evaluation
-    from synthdp.report.linked.linked_evaluation import LinkedEvaluation
 
-EVALUATE_LINKED: OnDemand["Callable[..., LinkedEvaluation]"] = OnDemand(
-    "synthdp.report.linked.linked_tables:evaluate_linked"
-)
+EVALUATE_LINKED = "synthdp.report.linked.linked_tables:evaluate_linked"
 """The evaluation of tables of a package; one of a table does not load it."""
 
 
@@ -123,6 +120,7 @@ def evaluate(
     for name, value in for_one.items():
         if value is not None:
             raise ParameterError(f"{name} is for one table; leave it out for a package")
-    return EVALUATE_LINKED.load()(
+    evaluation: Evaluation = import_named(EVALUATE_LINKED)(
         real, synthetic, schema, certificate=certificate, seed=seed, report=report
     )
+    return evaluation

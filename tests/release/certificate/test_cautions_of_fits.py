@@ -11,7 +11,7 @@ from helpers.cli_runs import invoke
 from helpers.homes import home
 
 import synthdp
-from synthdp.core import Domain, FitWarning, LinearMeasurement
+from synthdp.core import Domain, FitWarning, LinearMeasurement, import_named
 from synthdp.inference import GraphicalModelEngine, MirrorDescent
 from synthdp.release import on_demand, registry
 
@@ -63,7 +63,7 @@ def test_a_fit_made_when_it_is_needed_is_in_the_certificate_from_then_on(circle,
         model=None,
         certificate={**made.certificate, "cautions": ["old"]},
     )
-    monkeypatch.setattr(home(on_demand.FURTHER_FIT.load()), "engine_named", lambda _: HASTY)
+    monkeypatch.setattr(home(import_named(on_demand.FURTHER_FIT)), "engine_named", lambda _: HASTY)
     assert rescued.certificate["cautions"] == ["old"]
     with pytest.warns(FitWarning):
         rescued.sample(3, seed=0)

@@ -12,7 +12,7 @@ from helpers import stopped_runs
 from helpers.homes import home
 
 import synthdp
-from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError
+from synthdp.core import CautionWarning, DataFileError, ParameterError, PrivacyError, import_named
 from synthdp.privacy import Adjacency, HistogramEvent, PartitionEvent, PrivacyUnit
 from synthdp.release import (
     EVENTS,
@@ -193,7 +193,7 @@ def test_after_an_update_the_run_is_refused_and_the_message_says_how_to_have_its
 
 def test_what_follows_from_answers_must_follow_again(path, monkeypatch):
     assert stopped_runs.stops(lambda: run(path, kinds=stopped_runs.KINDS), 9)
-    names = on_demand.LEARN_DOMAIN.load().__globals__
+    names = import_named(on_demand.LEARN_DOMAIN).__globals__
     monkeypatch.setitem(names, "learnt_to_dict", lambda *_: {"learnt": {}, "caution": ""})
     with pytest.raises(
         PrivacyError, match=r"its answers are read in another way; use the same files"
