@@ -63,7 +63,7 @@ def refined():
     groups, shares = np.arange(100) // 2, {"x0": np.full(100, 0.5)}
     domain = Domain(WIDE.attributes, (100, *WIDE.shape[1:]))
     return RefinedModel(
-        coarse=mixture(), domain=domain, coarsening=Coarsening({"x0": groups}), shares=shares
+        inner=mixture(), domain=domain, coarsening=Coarsening({"x0": groups}), shares=shares
     )
 
 

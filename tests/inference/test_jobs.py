@@ -72,7 +72,7 @@ def refined(model):
     coarsening = Coarsening({"a": np.array([0, 0, 1, 2, 3])})
     shares = {"a": np.array([0.4, 0.6, 1.0, 1.0, 1.0])}
     domain = Domain(DOMAIN.attributes, (5, 4, 2))
-    return RefinedModel(coarse=model, domain=domain, coarsening=coarsening, shares=shares)
+    return RefinedModel(inner=model, domain=domain, coarsening=coarsening, shares=shares)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])

@@ -103,7 +103,7 @@ def _refined(
     """A model over merged levels, as the constraints are, refined to all of them."""
     merged = [_merged(measurement, coarsening) for measurement in measurements]
     engine = engine.over_merged(domain, coarsening)
-    start = warm_start.coarse if isinstance(warm_start, RefinedModel) else None
+    start = warm_start.inner if isinstance(warm_start, RefinedModel) else None
     coarse = engine.estimate(
         coarsening.domain(domain),
         merged,
@@ -114,7 +114,7 @@ def _refined(
     shares = {
         name: _shares(name, merging, measurements) for name, merging in coarsening.groups.items()
     }
-    return RefinedModel(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
+    return RefinedModel(inner=coarse, domain=domain, coarsening=coarsening, shares=shares)
 
 
 def _spread(

@@ -8,7 +8,6 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
 from synthdp.core.factor import Factor
@@ -24,11 +23,12 @@ from synthdp.inference.known.rounding import counts_of, rounded
 from synthdp.inference.known.row_repair import repaired
 from synthdp.inference.model import LevelWeights, Model, State, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.inference.models.wrapping_model import WrappingModel
 from synthdp.inference.saving import constraints_from_state, constraints_to_state
 
 
 @final
-class KnownTotalsModel(Model):
+class KnownTotalsModel(WrappingModel):
     """Another model, whose answers are raked to known marginals and whose rows have them exactly.
 
     Rows of a slice have what known marginals say of it alone. Records that are
@@ -49,31 +49,14 @@ class KnownTotalsModel(Model):
     def __init__(
         self, *, inner: Model, known: Sequence[KnownMarginal], constraints: Sequence[Constraint]
     ) -> None:
-        super().__init__(domain=inner.domain, total=inner.total, status=inner.status)
-        self._inner = inner
+        super().__init__(inner)
         self._known = tuple(known)
         self._constraints = tuple(constraints)
-        self.choice = inner.choice
 
     @property
     def known(self) -> tuple[KnownMarginal, ...]:
         """The known marginals."""
         return self._known
-
-    @property
-    def cliques(self) -> tuple[Clique, ...]:
-        """Those of the other model."""
-        return self._inner.cliques
-
-    @property
-    def inner(self) -> Model:
-        """The other model."""
-        return self._inner
-
-    @property
-    def working_bytes(self) -> float:
-        """What the other model takes."""
-        return self._inner.working_bytes
 
     def rough(self) -> Model:
         """The same over a quicker model."""

@@ -6,7 +6,6 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.factor import Factor
 from synthdp.core.measurement import Coarsening
@@ -14,6 +13,7 @@ from synthdp.core.requests import check_cliques, seeded
 from synthdp.inference.arrays import Array, Codes, compact
 from synthdp.inference.model import LevelWeights, Model, State, check_given, check_slice
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.inference.models.wrapping_model import WrappingModel
 from synthdp.inference.value_drawing import draw_values
 
 _LEAST_SHARE = 1e-50
@@ -21,13 +21,13 @@ _LEAST_SHARE = 1e-50
 
 
 @final
-class RefinedModel(Model):
+class RefinedModel(WrappingModel):
     """A model over merged levels; inside a merged level, shares that do not depend on other
     attributes.
 
     Parameters
     ----------
-    coarse
+    inner
         The model over merged levels.
     domain
         The domain before merging.
@@ -40,44 +40,32 @@ class RefinedModel(Model):
     kind: ClassVar[str] = "refined"
 
     def __init__(
-        self, *, coarse: Model, domain: Domain, coarsening: Coarsening, shares: Mapping[str, Array]
+        self, *, inner: Model, domain: Domain, coarsening: Coarsening, shares: Mapping[str, Array]
     ) -> None:
-        super().__init__(domain=domain, total=coarse.total, status=coarse.status)
-        self._coarse = coarse
+        super().__init__(inner, domain)
         self._coarsening = coarsening
         self._shares = dict(shares)
-        self.choice = coarse.choice
 
     @property
     def working_bytes(self) -> float:
-        """Memory of the coarse model's tables, or of the largest table of merged levels by levels."""
+        """Memory of the inner model's tables, or of the largest table of merged levels by levels."""
         levels = (
             float(groups.size) * (float(groups.max()) + 1.0)
             for groups in self._coarsening.groups.values()
         )
-        return max(self._coarse.working_bytes, 8.0 * max(levels, default=0.0))
-
-    @property
-    def coarse(self) -> Model:
-        """The model over merged levels."""
-        return self._coarse
+        return max(super().working_bytes, 8.0 * max(levels, default=0.0))
 
     def rough(self) -> Model:
         """The same over a model of merged levels that is quick."""
-        coarse = self._coarse.rough()
+        inner = self._inner.rough()
         return type(self)(
-            coarse=coarse, domain=self._domain, coarsening=self._coarsening, shares=self._shares
+            inner=inner, domain=self._domain, coarsening=self._coarsening, shares=self._shares
         )
-
-    @property
-    def cliques(self) -> tuple[Clique, ...]:
-        """Those of the model over merged levels."""
-        return self._coarse.cliques
 
     def marginal(self, clique: Sequence[str]) -> Factor:
         """Expected counts of the cells of one marginal, axes in the order of ``clique``."""
         (names,) = check_cliques(self._domain, [clique])
-        values = self._coarse.marginal(names).values
+        values = self._inner.marginal(names).values
         for axis, name in enumerate(names):
             if name in self._shares:
                 shape = [-1 if other == axis else 1 for other in range(len(names))]
@@ -91,7 +79,7 @@ class RefinedModel(Model):
     ) -> Codes:
         """Draw records; see `Model.sample`."""
         generator = seeded(seed)
-        coarse = self._coarse.sample(
+        coarse = self._inner.sample(
             n_rows,
             seed=int(generator.integers(1 << 62)),
             rounding=rounding,
@@ -102,7 +90,7 @@ class RefinedModel(Model):
     def complete(
         self, given: Mapping[str, NDArray[np.integer]], *, seed: int | None = None
     ) -> Codes:
-        """Complete partial records by their merged levels, as exactly as the coarse model does; see
+        """Complete partial records by their merged levels, as exactly as the inner model does; see
         `Model.complete`.
 
         A given level counts as its group, even if its own share is 0.
@@ -110,12 +98,12 @@ class RefinedModel(Model):
         check_given(self._domain, given)
         generator = seeded(seed)
         groups = self._coarsening.groups
-        # The coarse model speaks of groups: given levels are translated for it, and put back
+        # The inner model speaks of groups: given levels are translated for it, and put back
         # afterwards as they were.
         coarse = {
             name: groups[name][codes] if name in groups else codes for name, codes in given.items()
         }
-        drawn = self._coarse.complete(coarse, seed=int(generator.integers(1 << 62)))
+        drawn = self._inner.complete(coarse, seed=int(generator.integers(1 << 62)))
         columns = list(self._refined(drawn, self._shares, generator, rounding=False))
         for name, codes in given.items():
             columns[self._domain.index(name)] = compact(codes, self._domain[name])
@@ -124,7 +112,7 @@ class RefinedModel(Model):
     def sample_where(
         self, wanted: Mapping[str, LevelWeights], n_rows: int, *, seed: int | None = None
     ) -> Codes:
-        """Draw records of a slice as exactly as the coarse model does; see `Model.sample_where`.
+        """Draw records of a slice as exactly as the inner model does; see `Model.sample_where`.
 
         A merged level is wanted as much as its levels are on average, by their shares; a level
         whose noisy count left it none is taken where no other will do.
@@ -139,7 +127,7 @@ class RefinedModel(Model):
             coarse[name] = np.bincount(self._coarsening.groups[name], shares[name]).astype(
                 np.float64
             )
-        drawn = self._coarse.sample_where(coarse, n_rows, seed=int(generator.integers(1 << 62)))
+        drawn = self._inner.sample_where(coarse, n_rows, seed=int(generator.integers(1 << 62)))
         return self._refined(drawn, shares, generator, rounding=True)
 
     def _refined(
@@ -165,8 +153,8 @@ class RefinedModel(Model):
         return tuple(columns)
 
     def to_state(self) -> tuple[State, dict[str, Array]]:
-        """The coarse model's state, and groups and shares as arrays."""
-        inner, arrays = model_to_state(self._coarse)
+        """The inner model's state, and groups and shares as arrays."""
+        inner, arrays = model_to_state(self._inner)
         for name, shares in self._shares.items():
             position = self._domain.index(name)
             arrays[f"shares-{position}"] = shares
@@ -185,6 +173,6 @@ class RefinedModel(Model):
             groups[name] = arrays[f"groups-{position}"].astype(np.int64)
             shares[name] = arrays[f"shares-{position}"]
         coarsening = Coarsening(groups)
-        inner = cast("dict[str, object]", state["coarse"])
-        coarse = model_from_state(inner, arrays, coarsening.domain(domain))
-        return cls(coarse=coarse, domain=domain, coarsening=coarsening, shares=shares)
+        saved = cast("dict[str, object]", state["coarse"])
+        inner = model_from_state(saved, arrays, coarsening.domain(domain))
+        return cls(inner=inner, domain=domain, coarsening=coarsening, shares=shares)

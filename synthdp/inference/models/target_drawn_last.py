@@ -20,6 +20,7 @@ from synthdp.inference.model import LevelWeights, Model, State
 from synthdp.inference.models.log_linear_conditional import LogLinearConditional
 from synthdp.inference.models.pseudo_marginals import PseudoMarginalModel
 from synthdp.inference.models.saved_models import model_from_state, model_to_state
+from synthdp.inference.models.wrapping_model import WrappingModel
 from synthdp.inference.rows.record_moves import RecordMoves
 from synthdp.inference.rows.wanted_tables import WantedTables
 from synthdp.inference.shrinkage import raked
@@ -139,7 +140,7 @@ def _by_single_attributes(region: Clique, table: Array, target: str) -> Array:
 
 
 @final
-class TargetLastModel(Model):
+class TargetLastModel(WrappingModel):
     """Another model, whose rows get one attribute anew.
 
     Its value is drawn by a log-linear model of it given all others (`LogLinearConditional`), such
@@ -163,35 +164,18 @@ class TargetLastModel(Model):
     def __init__(
         self, *, inner: PseudoMarginalModel, target: str, stddevs: Mapping[Clique, float]
     ) -> None:
-        super().__init__(domain=inner.domain, total=inner.total, status=inner.status)
-        self._inner = inner
+        super().__init__(inner)
         self._target = target
         self._stddevs = dict(stddevs)
-        self.choice = inner.choice
         self.target = (
             f"{target}: drawn last, given all other columns, in {_FEWEST_ROWS} rows or more"
         )
         self.findings, self.cautions = inner.findings, inner.cautions
 
     @property
-    def inner(self) -> PseudoMarginalModel:
-        """The other model."""
-        return self._inner
-
-    @property
     def as_fitted(self) -> Model:
         """The other model."""
         return self._inner
-
-    @property
-    def cliques(self) -> tuple[Clique, ...]:
-        """Those of the other model."""
-        return self._inner.cliques
-
-    @property
-    def working_bytes(self) -> float:
-        """What the other model takes."""
-        return self._inner.working_bytes
 
     def rough(self) -> Model:
         """The other model, as a quicker one."""

@@ -53,7 +53,7 @@ def model(request):
 
 def written_out(model):
     """The joint table over all levels, from the coarse model and the shares by hand."""
-    coarse = model._coarse.marginal(DOMAIN.attributes).values
+    coarse = model.inner.marginal(DOMAIN.attributes).values
     shares_a = np.array([1.0, 0.75, 0.25, 1.0, 0.0])
     shares_c = np.array([0.5, 0.25, 0.75, 0.5])
     fine = coarse[A_GROUPS][:, :, C_GROUPS]
@@ -308,5 +308,5 @@ def test_an_earlier_model_is_started_from_also_over_merged_levels():
         estimate_refined(listener, DOMAIN, given, warm_start=cold)
         assert listener.starts[-2:] == [
             None,
-            cold.coarse if isinstance(cold, RefinedModel) else cold,
+            cold.inner if isinstance(cold, RefinedModel) else cold,
         ]
