@@ -1,7 +1,7 @@
 """What schemas have in common, whether their columns are closed or open."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,9 +9,13 @@ import pandas as pd
 
 from synthdp.core.files.json_files import load_json
 from synthdp.core.imports import import_named
+from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_property
+from synthdp.schema.weights import with_mark
 
 if TYPE_CHECKING:
     from synthdp.schema.columns.column import Column
+    from synthdp.schema.dialect import Dialect
+    from synthdp.schema.made_up.generated import Generated
     from synthdp.schema.open_column import OpenColumn
     from synthdp.schema.relative_fields import Relatives
 
@@ -23,7 +27,12 @@ class DeclaredColumns(ABC):
     """The columns of a table, as a schema file declares them."""
 
     columns: "Sequence[Column | OpenColumn]"
+    missing_values: tuple[str, ...]
+    dialect: "Dialect"
+    generated: "Generated"
     relatives: "Relatives | None"
+    hierarchy: tuple[HierarchyLevel, ...]
+    weight: str | None
 
     @classmethod
     @abstractmethod
@@ -33,6 +42,33 @@ class DeclaredColumns(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """This schema as JSON values; `from_dict` reads them."""
+
+    def _written(
+        self, columns: "Iterable[Column | OpenColumn]", rules: Iterable[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Columns and rules as `to_dict` has them, with all else that is declared.
+
+        A column names its missing values where they are not the schema's.
+        """
+        fields = []
+        for column in columns:
+            field = column.field()
+            if column.missing_values != self.missing_values:
+                field["missingValues"] = list(column.missing_values)
+            fields.append(field)
+        if self.relatives is not None:
+            fields = self.relatives.added_to(fields)
+        schema: dict[str, Any] = {
+            "fields": with_mark(fields, self.weight),
+            "missingValues": list(self.missing_values),
+            **self.dialect.as_property(),
+        }
+        own = hierarchy_property(self.hierarchy)
+        if constraints := [dict(rule) for rule in rules]:
+            own = {"constraints": constraints, **own}
+        if own:
+            schema["synthdp"] = own
+        return self.generated.added_to(schema)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

@@ -18,7 +18,7 @@ from synthdp.schema.declared_columns import DeclaredColumns
 from synthdp.schema.dialect import USUAL, Dialect, dialect_of
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
-from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_in, hierarchy_property
+from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_in
 from synthdp.schema.keys import within_levels
 from synthdp.schema.kinds import are_kinds, schema_of_kinds, without_ignored
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
@@ -26,9 +26,9 @@ from synthdp.schema.open_column import OpenColumn, closed_ones, open_ones
 from synthdp.schema.open_fields import read_field
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.rules import check_cells, determined_names, is_check, names_of
-from synthdp.schema.schema import Schema, written_columns
+from synthdp.schema.schema import Schema
 from synthdp.schema.value_rules import parted_by_rules, parted_without_bins, parting_points
-from synthdp.schema.weights import with_mark, without_weight
+from synthdp.schema.weights import without_weight
 from synthdp.schema.words.headers import check_names, listed
 from synthdp.schema.words.texts import check_text, refuse
 
@@ -204,12 +204,10 @@ class OpenSchema(DeclaredColumns):
         """This schema as Frictionless Table Schema, every default written out; `from_dict` reads
         it.
         """
-        schema = self._written(self.columns)
-        return schema | (
-            {"synthdp": schema.get("synthdp", {}) | {"ignore": list(self.ignored)}}
-            if self.ignored
-            else {}
-        )
+        schema = self._written(self.columns, self.rules)
+        if self.ignored:
+            schema["synthdp"] = schema.get("synthdp", {}) | {"ignore": list(self.ignored)}
+        return schema
 
     @property
     def closed_columns(self) -> tuple[Column, ...]:
@@ -340,10 +338,8 @@ class OpenSchema(DeclaredColumns):
         """
         templates = [column.template for column in self.columns]
         names = self._parting_points.keys()
-        schema = self._written(parted_by_rules(templates, self._public_rules, names))
-        if self.rules:
-            schema["synthdp"] = {**schema["synthdp"], "constraints": self._public_rules}
-        return Schema.from_dict(schema)
+        parted = parted_by_rules(templates, self._public_rules, names)
+        return Schema.from_dict(self._written(parted, self._public_rules))
 
     @cached_property
     def _parting_points(self) -> dict[str, list[int]]:
@@ -372,14 +368,6 @@ class OpenSchema(DeclaredColumns):
             return tuple(column.template for column in self.columns)
         example: tuple[Column, ...] = _of_rules("example_columns")(self.columns, self.rules)
         return example
-
-    def _written(self, columns: Iterable[Column | OpenColumn]) -> dict[str, Any]:
-        schema = written_columns(columns, self.missing_values, self.relatives)
-        schema["fields"] = with_mark(schema["fields"], self.weight)
-        rules = {"constraints": [dict(rule) for rule in self.rules]} if self.rules else {}
-        if own := rules | hierarchy_property(self.hierarchy):
-            schema["synthdp"] = own
-        return self.generated.added_to(schema | self.dialect.as_property())
 
     def _check_ignored(self) -> None:
         if self.ignored and not self.columns:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -25,7 +25,7 @@ from synthdp.schema.declared_columns import DeclaredColumns
 from synthdp.schema.dialect import USUAL, Dialect, with_dialect
 from synthdp.schema.frictionless import parse_schema
 from synthdp.schema.generated_fields import without_generated
-from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_in, hierarchy_property
+from synthdp.schema.hierarchy import HierarchyLevel, hierarchy_in
 from synthdp.schema.made_up.generated import NOTHING_GENERATED, Generated
 from synthdp.schema.relatives import without_relative
 from synthdp.schema.rules.conditions import CONDITIONS, is_condition, narrowed
@@ -36,11 +36,10 @@ from synthdp.schema.value_rules import (
     system_of,
     with_exact_decimals,
 )
-from synthdp.schema.weights import with_mark, without_weight
+from synthdp.schema.weights import without_weight
 from synthdp.schema.words.headers import check_names, listed
 
 if TYPE_CHECKING:
-    from synthdp.schema.open_column import OpenColumn
     from synthdp.schema.relative_fields import Relatives
     from synthdp.schema.rules.system import System
 
@@ -145,13 +144,7 @@ class Schema(DeclaredColumns):
         """This schema as Frictionless Table Schema, every default written out; `from_dict` reads
         it.
         """
-        schema = written_columns(self.table_columns, self.missing_values, self.relatives)
-        schema["fields"] = with_mark(schema["fields"], self.weight)
-        schema |= self.dialect.as_property()
-        rules = {"constraints": [dict(rule.text) for rule in self.rules]} if self.rules else {}
-        if own := rules | hierarchy_property(self.hierarchy):
-            schema["synthdp"] = own
-        return self.generated.added_to(schema)
+        return self._written(self.table_columns, [rule.text for rule in self.rules])
 
     def in_dialect(self, dialect: str | Mapping[str, Any]) -> Self:
         """This schema for files of another dialect, its numbers written as that says, if it says
@@ -293,23 +286,6 @@ class Schema(DeclaredColumns):
         """
         modelled = tuple(column.name for column in self.table_columns)
         check_names(tuple(names), modelled, besides=self.generated.names)
-
-
-def written_columns(
-    columns: "Iterable[Column | OpenColumn]",
-    missing_values: Sequence[str],
-    relatives: "Relatives | None",
-) -> dict[str, Any]:
-    """Columns as the fields of a schema, which name their missing values where these are others."""
-    fields = []
-    for column in columns:
-        field = column.field()
-        if column.missing_values != missing_values:
-            field["missingValues"] = list(column.missing_values)
-        fields.append(field)
-    if relatives is not None:
-        fields = relatives.added_to(fields)
-    return {"fields": fields, "missingValues": list(missing_values)}
 
 
 def narrowed_schema(
