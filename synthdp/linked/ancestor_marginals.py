@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 from synthdp.core.cliques import Clique
 from synthdp.core.domain import Domain
 from synthdp.core.errors import ModelTooLargeError
-from synthdp.core.measurement import FloatArray, LinearMeasurement, estimate_total
+from synthdp.core.measurement import (
+    FloatArray,
+    LinearMeasurement,
+    estimate_total,
+    total_and_noise,
+)
 from synthdp.data.codes.coded_table import CodeColumn
 from synthdp.linked.families.chain_places import later_in_order
 from synthdp.linked.families.expected_rows import expected_rows
@@ -130,7 +135,7 @@ class AncestorMarginals:
             LinearMeasurement(c, tables[c], sqrt(stddev**2 + unit * total / domain.size(c)))
             for c in cliques
         ]
-        return [*known, *self._guesses(view, total)]
+        return [*known, *self._guesses(view, total, stddev)]
 
     def later_rows(self, view: LinkedView) -> LaterRows | None:
         """How many parents have several rows of a table, as the rows above were released; None
@@ -151,9 +156,11 @@ class AncestorMarginals:
             return None
         return LaterRows(total, float(several @ np.arange(1.0, len(several) + 1)) / total)
 
-    def _guesses(self, view: LinkedView, total: float) -> list[LinearMeasurement]:
+    def _guesses(self, view: LinkedView, total: float, hidden: float) -> list[LinearMeasurement]:
         """Columns of the rows before, in a chain that is not released yet: about as the first rows'
         are. Noise is often more than what time changes, and then they need not be measured.
+
+        Drawn rows weigh ``total``; of fewer than ``hidden`` noise would not tell that there are any.
         """
         if view.position is None or view.label in self._fitted or not view.siblings:
             return []
@@ -163,7 +170,8 @@ class AncestorMarginals:
         for name, source in view.siblings.items():
             size = self._size(view, name)
             shares = np.bincount(rows.codes[source][firsts], minlength=size) / max(len(firsts), 1)
-            marginals.append(LinearMeasurement((name,), total * shares, CHANGE * total / size))
+            off = CHANGE * max(total, hidden) / size
+            marginals.append(LinearMeasurement((name,), total * shares, off))
         return marginals
 
     def in_order(self, view: LinkedView) -> list[LinearMeasurement]:
@@ -202,12 +210,13 @@ class AncestorMarginals:
             sizes *= parents.codes[step][owners[later]]
         weights = self._weights(view, sizes)
         assert view.schema is not None
-        total = float(weights.sum())
+        _, hidden = total_and_noise(fitted.measurements)
+        total = max(float(weights.sum()), hidden)
         guesses = [
             LinearMeasurement(
                 pair,
                 self._counts(view.schema.domain, pair, codes, weights),
-                CHANGE * max(total, 1.0) / view.schema.domain.size(pair),
+                CHANGE * total / view.schema.domain.size(pair),
             )
             for pair in pairs
         ]

@@ -6,7 +6,7 @@ their sibling's level is a number each, so it is measured; how the others pair i
 
 import numpy as np
 
-from synthdp.core.measurement import FloatArray, LinearMeasurement
+from synthdp.core.measurement import FloatArray, LinearMeasurement, total_and_noise
 from synthdp.inference.shrinkage import raked
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView
@@ -18,7 +18,9 @@ does not may have any other level.
 """
 
 _LEAST = 0.25
-"""The same, as a share of what each cell would have if all were alike: cells without rows, too."""
+"""The same, as a share of what each cell would have if all were alike: cells without rows, too.
+There are taken to be no fewer rows than noise may hide.
+"""
 
 _TOLERANCE, _MAX_ROUNDS = 1e-6, 50
 
@@ -39,7 +41,8 @@ def repeated_pairs(view: LinkedView, part: Synthesis) -> list[LinearMeasurement]
         diagonal = np.diag((by_sibling[:, 1] + by_own[:, 1]) / 2)
         changed = _changed(by_sibling[:, 0], by_own[:, 0])
         counts = diagonal + changed
-        least = _LEAST * max(float(counts.sum()), 1.0) / counts.size
+        _, hidden = total_and_noise(part.measurements)
+        least = _LEAST * max(float(counts.sum()), hidden) / counts.size
         stddev = least + _REPEATED * diagonal + _CHANGED * changed
         pairs.append(LinearMeasurement((OTHER + own, own), counts, stddev))
     return pairs

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import synthdp
 
@@ -94,3 +95,24 @@ def test_as_many_rows_have_a_level_that_one_of_each_parent_may_have():
     # Of all 2,000 couples 1,840 to 1,890 were drawn, 1,990 and more are.
     assert (drawn["role"] == "head").sum() == 2 * N
     assert abs((drawn["role"] == "partner").sum() - 2 * N) < 50
+
+
+@pytest.mark.filterwarnings(
+    "ignore::synthdp.core.errors.CautionWarning", "ignore::synthdp.core.errors.FitWarning"
+)
+def test_a_chain_is_released_where_noise_hides_all_of_its_rows():
+    """Guesses of it were taken to be 1e9 times as exact as what was measured, and the run stopped
+    after it had paid.
+    """
+    tables = {
+        "men": pd.DataFrame({"id": np.arange(50)}),
+        "rows": pd.DataFrame({"man": np.arange(50), "year": np.arange(50)}),
+    }
+    year = integer("year", 0, 99) | {"synthdp": {"bins": 100}}
+    for most in (3, 9):
+        content = package([year], max_children=most, order="year")
+        for epsilon in (0.01, 0.001):
+            release = synthdp.synthesize(
+                tables, content, epsilon=epsilon, delta=1e-6, mechanism="independent", anyway=True
+            )
+            assert release.can_sample
