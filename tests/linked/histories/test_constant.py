@@ -216,3 +216,13 @@ def test_a_column_that_hardly_ever_changes_is_said_to(constant):
     assert names <= {"sex", "born"}
     assert all("if it cannot change, name it in --constant (constant=)" in text for text in said)
     assert found.certificate["unit_of_privacy"].startswith("one person, or what else is told apart")
+
+
+def test_what_orders_rows_is_not_said_to_be_constant():
+    """It cannot be: `constant` refuses it."""
+    data = frame()
+    data["visit"] = data["person"] % MOST
+    found = release(constant=(), data=data, epsilon=30)
+    assert {text.split("'")[1] for text in found.cautions if "--constant" in text} == {"sex"}
+    pair = found.marginal(["other visit", "visit"])
+    assert pair[[row[0] == row[1] for row in pair.index]].sum() > 0.95 * pair.sum()
