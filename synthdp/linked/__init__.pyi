@@ -1,5 +1,6 @@
 # What synthdp.linked offers: the only list (synthdp/core/faces.py).
 from synthdp.linked.families.child_numbers import SeenNumbers as SeenNumbers
+from synthdp.linked.families.expected_rows import ExpectedRows as ExpectedRows
 from synthdp.linked.families.fitted_view import FittedView as FittedView
 from synthdp.linked.histories.history_release import HistoryRelease as HistoryRelease
 from synthdp.linked.histories.history_synthesis import HistorySynthesis as HistorySynthesis

@@ -15,9 +15,10 @@ from synthdp.data.codes.decoding import decode
 from synthdp.data.records.codec import encode
 from synthdp.inference.arrays import CodeColumn
 from synthdp.inference.model import Model
-from synthdp.linked.families.fitted_view import FittedView, Group
+from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.families.given_tables import GivenTable
 from synthdp.linked.families.quotas import Quotas
+from synthdp.linked.families.row_targets import Group
 from synthdp.linked.families.within_bins import order_within_bins
 from synthdp.linked.package.qualified import OTHER
 from synthdp.linked.package.view import LinkedView

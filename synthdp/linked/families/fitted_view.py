@@ -7,42 +7,31 @@ say. Moved together, with their ancestors and siblings as they are, they match a
 measured.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.cliques import Clique, maximal_cliques
+from synthdp.core.cliques import Clique
 from synthdp.core.constraint import Constraint
 from synthdp.core.domain import Domain
-from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import FloatArray, LinearMeasurement
-from synthdp.inference.arrays import CodeColumn, cell_counts
+from synthdp.inference.arrays import CodeColumn
 from synthdp.inference.complete_where import complete_where
 from synthdp.inference.model import Model
 from synthdp.inference.rows.record_moves import RecordMoves
-from synthdp.inference.rows.wanted_tables import WantedTables, few_pairs
-from synthdp.inference.shrinkage import raked
-from synthdp.linked.families.chain_places import ChainPlaces
+from synthdp.inference.rows.wanted_tables import WantedTables
 from synthdp.linked.families.child_numbers import SeenNumbers
-from synthdp.linked.families.expected_rows import expected_rows
-from synthdp.linked.package.qualified import OTHER
+from synthdp.linked.families.expected_rows import ExpectedRows
+from synthdp.linked.families.row_targets import Group, RowTargets, shares_by_number
 from synthdp.linked.package.view import LinkedView
 from synthdp.release.drawing.following import with_densities_by
 from synthdp.release.synthesis import Synthesis
 from synthdp.schema.schema import Schema
 
 Given = Mapping[str, CodeColumn]
-LevelMasks = Mapping[str, NDArray[np.bool_]]
-Group = tuple[NDArray[np.intp], LevelMasks]
-"""Places of rows, and for attributes which levels these may have."""
-
-MAX_CELLS = 2**20
-"""Larger marginals are not matched."""
 
 _FEWEST_MOVED = 1000
 """Fewer rows are drawn and moved in several copies, of which one is kept: moved by themselves they
@@ -52,9 +41,6 @@ would all take the levels that are likeliest.
 _MOST_MOVED = 1 << 18
 """More rows are drawn in blocks of so many, which bounds the memory that they take."""
 
-_TOLERANCE, _MAX_ROUNDS = 1e-6, 20
-_HARDLY = 1e-9
-"""Expected rows that are none."""
 _GROUP = "group of rows"
 """The attribute that says which levels a row may have."""
 
@@ -235,7 +221,7 @@ class FittedView:
                 # The group is one more column, tied by constraints to the levels that it may have:
                 # moving then keeps to quotas.
                 records[-1, which] = number
-        if self._tables:  # or nothing is known that rows could be moved to
+        if self._expected.measured:  # or nothing is known that rows could be moved to
             tiled = None if places is None else np.tile(places, n_copies)
             self._move(records, tuple(fixed), groups, generator, tiled, whole=whole)
         return {name: records[domain.index(name), :n_rows] for name in self.view.drawn}
@@ -252,81 +238,21 @@ class FittedView:
     ) -> None:
         """Move rows in place until they match what was released, given what is known of them."""
         assert self.view.schema is not None
-        model = self.model.domain
-        domain = Domain((*model.attributes, _GROUP), (*model.shape, len(groups)))
-        allowed = {
-            name: np.ones((len(groups), model[name]), np.bool_)
-            for _, wanted in groups
-            for name in wanted
-        }
-        for number, (_, wanted) in enumerate(groups):
-            for name, levels in wanted.items():
-                allowed[name][number] = levels
-        limits = [Constraint((_GROUP, name), levels) for name, levels in allowed.items()]
+        domain = self.model.domain
         # The mover takes rows as they come, and rows of one parent stand together here.
         order = generator.permutation(records.shape[1])
         shuffled = records[:, order]
-        possible = self._beside(shuffled, groups)
         known = self._known_shares(shuffled, fixed, places, whole=whole)
-        measured, unmeasured = (
-            self._targets(each, shuffled, fixed, possible, known)
-            for each in (self._tables, self._unmeasured)
-        )
+        targets = RowTargets(self.view, domain, shuffled, fixed, groups, known)
         tables = WantedTables(
-            domain,
-            measured,
-            unmeasured=unmeasured,
-            constraints=[*self.view.schema.constraints, *limits],
+            Domain((*domain.attributes, _GROUP), (*domain.shape, len(groups))),
+            targets.of(self._expected.measured),
+            unmeasured=targets.of(self._expected.unmeasured),
+            constraints=[*self.view.schema.constraints, *_limits(domain, groups)],
             fixed=(*fixed, _GROUP),
         )
         RecordMoves().move(shuffled, tables)
         records[:, order] = shuffled
-
-    def _targets(
-        self,
-        tables: Mapping[Clique, FloatArray],
-        records: NDArray[np.int32],
-        fixed: Clique,
-        possible: Mapping[str, NDArray[np.bool_]],
-        known: Mapping[str, FloatArray] | None,
-    ) -> dict[Clique, FloatArray]:
-        """Shares of the cells of marginals that rows should have, given what is known of them, and
-        expected rows of the whole view; ``possible`` is `_beside`, and ``known`` `_known_shares`.
-
-        What is released of own columns beside known ones says how they are distributed given these;
-        so do one-way tables of own columns, which those of several are brought to agree with.
-        """
-        domain = self.model.domain
-        position = self.view.position
-        targets: dict[Clique, FloatArray] = {}
-        implied: dict[str, list[FloatArray]] = {name: [] for name in self.view.drawn}
-        for clique, rows in tables.items():
-            shares = rows
-            if position in fixed:
-                shares = np.take(rows, records[domain.index(position), 0], axis=-1)
-            shares = _kept(clique, np.maximum(shares, 0.0), possible)
-            if not shares.any():
-                continue
-            outer = [name for name in clique if name in fixed]
-            if outer:
-                present = _present(domain, records, outer)
-                # What was released of a column beside its ancestors is used as a conditional: the
-                # ancestors that were drawn are as they are.
-                shares = _given(shares, [clique.index(name) for name in outer], present)
-                for axis, name in enumerate(clique):
-                    if name in implied:
-                        implied[name].append(_one_way(shares, axis))
-            targets[clique] = shares / shares.sum()
-        means: dict[str, FloatArray] = {
-            name: np.mean(ways, axis=0) for name, ways in implied.items() if ways
-        }
-        means.update(known or {})
-        return {
-            clique: self._agreeing(clique, shares, means, records, fixed)
-            if known is not None or not {*fixed}.intersection(clique)
-            else shares
-            for clique, shares in targets.items()
-        }
 
     def _known_shares(
         self,
@@ -339,179 +265,22 @@ class FittedView:
         """Shares of the levels of own columns that a population has where these rows are; None if
         they are no population of one place, or of some numbers of rows.
         """
-        if places is not None and self.view.position in fixed:
-            return self._shares_of_place(records, places)
-        if whole and self.view.is_later and self.view.table.count in fixed:
-            return self._shares_of_numbers(records)
+        domain = self.model.domain
+        count, position = self.view.table.count, self.view.position
+        if places is not None and position is not None and position in fixed:
+            code = int(records[domain.index(position), 0])
+            return self._expected.places.shares(records[domain.index(count)], code, places)
+        if whole and self.view.is_later and count in fixed:
+            return shares_by_number(self._expected.by_number, records[domain.index(count)])
         return None
-
-    def _beside(
-        self, records: NDArray[np.int32], groups: Sequence[Group]
-    ) -> dict[str, NDArray[np.bool_]]:
-        """Of own columns that groups limit, which levels rows may have beside each level of the
-        sibling's; shape ``(size, size)``.
-
-        What was released beside the others is then left out: rows that it is asked of, and that may
-        not have it, would be moved to any other cells.
-        """
-        domain = self.model.domain
-        possible: dict[str, NDArray[np.bool_]] = {}
-        for number, (_, wanted) in enumerate(groups):
-            for name, levels in wanted.items():
-                if OTHER + name in domain.attributes:
-                    size = domain[name]
-                    table = possible.setdefault(name, np.zeros((size, size), np.bool_))
-                    beside = records[domain.index(OTHER + name), records[-1] == number]
-                    table[beside] |= levels
-        # What a group does not limit may be anything.
-        for name, table in possible.items():
-            free = [number for number, (_, wanted) in enumerate(groups) if name not in wanted]
-            table[records[domain.index(OTHER + name), np.isin(records[-1], free)]] = True
-        return possible
-
-    def _agreeing(
-        self,
-        clique: Clique,
-        shares: FloatArray,
-        means: Mapping[str, FloatArray],
-        records: NDArray[np.int32],
-        fixed: Clique,
-    ) -> FloatArray:
-        """Shares of the cells of a marginal that agree with those of own columns, and with what is
-        known of the rows; as they are where a column has none.
-        """
-        outer = tuple(axis for axis, name in enumerate(clique) if name in fixed)
-        if not set(clique) <= means.keys() | {*fixed}:
-            return shares
-        ways: dict[tuple[int, ...], FloatArray] = {
-            (axis,): means[name] for axis, name in enumerate(clique) if name in means
-        }
-        if outer:
-            ways[outer] = _present(self.model.domain, records, [clique[axis] for axis in outer])
-        return raked(shares, ways, tolerance=_TOLERANCE, max_rounds=_MAX_ROUNDS)
-
-    def _shares_of_place(
-        self, records: NDArray[np.int32], places: FloatArray
-    ) -> Mapping[str, FloatArray]:
-        """Shares of the levels of own columns that a population has at the place of these rows."""
-        domain = self.model.domain
-        position = self.view.position
-        assert position is not None
-        numbers = records[domain.index(self.view.table.count)]
-        return self._places.shares(numbers, int(records[domain.index(position), 0]), places)
-
-    def _shares_of_numbers(self, records: NDArray[np.int32]) -> dict[str, FloatArray]:
-        """Shares of the levels of own columns in families of as many rows as these have."""
-        count = self.view.table.count
-        numbers = records[self.model.domain.index(count)]
-        shares = {}
-        for name, rows in self._by_number.items():
-            present = np.bincount(numbers, minlength=len(rows)) / len(numbers)
-            shares[name] = _one_way(_given(rows, [0], present), 1)
-        return shares
-
-    @cached_property
-    def _by_number(self) -> dict[str, FloatArray]:
-        """Expected rows by how many their parent has, and the level of an own column."""
-        domain = self.model.domain
-        expected: dict[str, FloatArray] = {}
-        for name in self.view.drawn:
-            clique = (self.view.table.count, name)
-            if domain.size({*clique, *self.view.steps}) <= MAX_CELLS:
-                with suppress(ModelTooLargeError):
-                    (rows,) = expected_rows(self.view, self.model, [clique])
-                    expected[name] = np.maximum(rows, 0.0)
-        return expected
-
-    @cached_property
-    def _places(self) -> ChainPlaces:
-        """How own columns are distributed at each place, where their tables are not too large."""
-        view = self.view
-        domain = self.model.domain
-        assert view.position is not None
-        expected: dict[str, FloatArray] = {}
-        for name in view.drawn:
-            clique = (view.table.count, name, view.position)
-            if domain.size({*clique, *view.steps}) <= MAX_CELLS:
-                with suppress(ModelTooLargeError):
-                    (expected[name],) = expected_rows(view, self.model, [clique])
-        return ChainPlaces(expected, f"{view.name}.{view.table.order}")
 
     @cached_property
     def _rough(self) -> Model:
         return self.model.rough()
 
     @cached_property
-    def _tables(self) -> dict[Clique, FloatArray]:
-        """Expected rows by what was measured of own columns, and by their position if it was
-        measured (the last axis).
-        """
-        domain = self.model.domain
-        own = set(self.view.drawn)
-        measured = {
-            tuple(
-                name
-                for name in domain.attributes
-                if name in measurement.clique and name != self.view.position
-            )
-            for measurement in self.measurements
-            # What compares a row with its sibling follows from both.
-            if not self.view.comparing & {*measurement.clique}
-        }
-        measured |= {
-            domain.canonical((OTHER + repeated, repeated))
-            for name, repeated in self.view.repeats.items()
-            if name in domain.attributes
-        }
-        return self._expected(
-            clique for clique in maximal_cliques(sorted(measured)) if own.intersection(clique)
-        )
-
-    @cached_property
-    def _unmeasured(self) -> dict[Clique, FloatArray]:
-        """The same of further pairs with an own column, as the model has them, if they are few
-        enough: else chance blurs them.
-        """
-        domain = self.model.domain
-        own = {*self.view.drawn}
-        no_columns = {self.view.position, *self.view.comparing}
-        names = [name for name in domain.attributes if name not in no_columns]
-        pairs = [
-            pair
-            for pair in combinations(names, 2)
-            if own.intersection(pair) and not any({*pair} <= {*clique} for clique in self._tables)
-        ]
-        return self._expected(few_pairs(domain, pairs))
-
-    def _expected(self, cliques: Iterable[Clique]) -> dict[Clique, FloatArray]:
-        """Expected rows of marginals that are not too large, by position if that is modelled (the
-        last axis).
-        """
-        position = self.view.position
-        last = (position,) if position in self.model.domain.attributes else ()
-        tables: dict[Clique, FloatArray] = {}
-        for clique in cliques:
-            if self.model.domain.size(clique) <= MAX_CELLS:
-                with suppress(ModelTooLargeError):  # of a tree whose cliques this joins
-                    tables[clique] = self._rows_of(clique, last)
-        return tables
-
-    def _rows_of(self, clique: Clique, last: Clique) -> FloatArray:
-        """Expected rows of a marginal, by attributes that are its last axes.
-
-        Rows that are moved to nothing lose what they were drawn with. So a table that is too large
-        is taken to be the same at all positions, and one that still is in families of any size.
-        """
-        domain = self.model.domain
-        if domain.size({*clique, *self.view.steps, *last}) <= MAX_CELLS:
-            (rows,) = expected_rows(self.view, self.model, [(*clique, *last)])
-            return rows
-        if domain.size({*clique, *self.view.steps}) <= MAX_CELLS:
-            (rows,) = expected_rows(self.view, self.model, [clique])
-        else:
-            rows = self.model.marginal(clique).values
-        shape = domain.project(last).shape
-        return np.broadcast_to(rows.reshape(*rows.shape, *(1 for _ in shape)), rows.shape + shape)
+    def _expected(self) -> ExpectedRows:
+        return ExpectedRows(self.view, self.model, self.measurements)
 
 
 def fitted_views(parts: Mapping[str, tuple[LinkedView, Synthesis]]) -> dict[str, FittedView]:
@@ -526,39 +295,11 @@ def fitted_views(parts: Mapping[str, tuple[LinkedView, Synthesis]]) -> dict[str,
     }
 
 
-def _given(shares: FloatArray, axes: Sequence[int], present: FloatArray) -> FloatArray:
-    """Shares with another marginal on some axes, whose order is that of the axes; even where they
-    have none.
-    """
-    inner = tuple(axis for axis in range(shares.ndim) if axis not in axes)
-    sums = shares.sum(axis=inner, keepdims=True)
-    even = np.full_like(shares, sums.size / shares.size)
-    return np.asarray(
-        np.divide(shares, sums, out=even, where=sums > 0) * present.reshape(sums.shape)
-    )
-
-
-def _kept(
-    clique: Clique, shares: FloatArray, possible: Mapping[str, NDArray[np.bool_]]
-) -> FloatArray:
-    """The cells of a marginal that rows may be in, as `FittedView._beside` has them; others as 0."""
-    for name, levels in possible.items():
-        if {name, OTHER + name} <= {*clique}:
-            axes = [clique.index(OTHER + name), clique.index(name)]
-            table = levels if axes[0] < axes[1] else levels.T
-            others = tuple(axis for axis in range(shares.ndim) if axis not in axes)
-            # Where nothing possible was released all that is possible is alike.
-            shares = (shares + _HARDLY) * np.expand_dims(table, others)
-    return shares
-
-
-def _present(domain: Domain, records: NDArray[np.int32], names: Sequence[str]) -> FloatArray:
-    """Shares of rows in the cells of some attributes."""
-    counts = cell_counts(domain, tuple(names), tuple(records[: len(domain)]))
-    return np.asarray(counts / records.shape[1])
-
-
-def _one_way(shares: FloatArray, axis: int) -> FloatArray:
-    return np.asarray(
-        shares.sum(axis=tuple(other for other in range(shares.ndim) if other != axis))
-    )
+def _limits(domain: Domain, groups: Sequence[Group]) -> list[Constraint]:
+    """Which levels the rows of each group may have."""
+    allowed: dict[str, NDArray[np.bool_]] = {}
+    for number, (_, wanted) in enumerate(groups):
+        for name, levels in wanted.items():
+            table = allowed.setdefault(name, np.ones((len(groups), domain[name]), np.bool_))
+            table[number] = levels
+    return [Constraint((_GROUP, name), table) for name, table in allowed.items()]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthdp.data.codes.coded_table import CodeColumn
-from synthdp.linked.families.fitted_view import Group
+from synthdp.linked.families.row_targets import Group
 from synthdp.linked.package.limits import limits_of
 from synthdp.linked.package.linked_table import LinkedTable
 

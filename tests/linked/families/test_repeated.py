@@ -6,7 +6,7 @@ import pytest
 from helpers.homes import home
 
 import synthdp
-from synthdp.linked import FittedView, LinkedView, Package, views_of, workload_of
+from synthdp.linked import ExpectedRows, LinkedView, Package, views_of, workload_of
 
 N, MOST, LEVELS = 3000, 6, 60
 
@@ -117,7 +117,7 @@ def test_rows_are_moved_to_tables_that_are_too_large_by_place_or_number(
     synthdp.synthesize(tables(0.9), package(), epsilon=3, delta=1e-6).save(file)
 
     def drawn(max_cells):
-        monkeypatch.setattr(home(FittedView), "MAX_CELLS", max_cells)
+        monkeypatch.setattr(home(ExpectedRows), "MAX_CELLS", max_cells)
         return repeated(synthdp.load(file).sample(N, seed=0)["stays"])
 
     wanted = drawn(2**20)
