@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,6 +30,7 @@ COUNT, SHARE = "count", "share"
 """The column of a published table that holds its numbers."""
 
 _INTERVAL = re.compile(r"\s*([\[(])\s*(.+?)\s*,\s*(.+?)\s*([\])])\s*")
+_NO_BINS: IntArray = np.zeros(0, dtype=np.int64)
 _MAX_DEVIATIONS, _MAX_RELATIVE = 6, 0.01
 """Standard deviations of noise, and share of the published number, by which the noisy number of
 records may differ from it: more is no accident.
@@ -343,34 +344,23 @@ def _ends(value: object) -> tuple[object, object, bool, bool] | None:
 
 def _inside(column: Column, low: object, high: object, has_low: bool, has_high: bool) -> IntArray:
     """Bins that an interval holds whole; none if it cuts one."""
-    bins = [
-        (code, label) for code, label in enumerate(column.labels) if isinstance(label, pd.Interval)
-    ]
-    if not bins:
-        return np.zeros(0, dtype=np.int64)
-    kind = type(bins[0][1].left)
+    bins = {code: each for code, each in enumerate(column.labels) if isinstance(each, pd.Interval)}
+    are_moments = any(isinstance(each.left, pd.Timestamp) for each in bins.values())
+    number: Callable[[Any], Any] = pd.Timestamp if are_moments else float
     try:
-        first, last = (
-            (pd.Timestamp(low), pd.Timestamp(high))
-            if issubclass(kind, pd.Timestamp)
-            else (float(low), float(high))  # type: ignore[arg-type]
-        )
+        begin, end = number(low), number(high)
     except (TypeError, ValueError):
-        return np.zeros(0, dtype=np.int64)
-    # Of whole numbers those from 18 on are those above 17.
-    step = 1 if column.field()["type"] == "integer" else 0
-    first = first if has_low or not step else first + step
+        return _NO_BINS
+    is_whole = column.field()["type"] == "integer"
+    if is_whole:
+        # Of whole numbers those from 18 on are those above 17.
+        begin += 0 if has_low else 1
+        end += 1 if has_high else 0
     codes = []
-    for code, label in bins:
-        end = label.right
-        is_last = label.closed_right
-        begins_inside = label.left >= first
-        reach = last + step if has_high and step else last
-        ends_inside = end < reach or (end == reach and (not is_last or has_high or bool(step)))
-        if is_last and step and not ends_inside:
-            ends_inside = end + step <= reach
-        if begins_inside and ends_inside:
+    for code, each in bins.items():
+        holds_end = is_whole or has_high or not each.closed_right
+        if each.left >= begin and (each.right < end or (each.right == end and holds_end)):
             codes.append(code)
-        elif label.left < reach and end > first and not (is_last and end == first):
-            return np.zeros(0, dtype=np.int64)
+        elif each.left < end and each.right > begin:
+            return _NO_BINS
     return np.array(codes, dtype=np.int64)

@@ -298,24 +298,46 @@ def answers_of_kind(field: Mapping[str, Any] | str | None, *, mark: str = ".") -
     answers = {"kind": "categorical" if kind == "string" else str(kind)}
     is_distance = "relative_to" in rest.get("synthdp", {})
     for each in QUESTIONS:
-        is_asked = each.place and answers["kind"] in each.kinds
-        value = _taken(rest, _place(each, is_distance)) if is_asked else None
+        if not each.place or answers["kind"] not in each.kinds:
+            continue
+        value = _taken(rest, _place(each, is_distance))
         if value is not None and (each.ticked is None or value == each.ticked):
             text = each.shown(value)
-            is_number = each.read is number_or_text
-            answers[each.name] = text.replace(".", mark if is_number and kind in NUMBERS else ".")
+            is_number = each.read is number_or_text and kind in NUMBERS
+            answers[each.name] = text.replace(".", mark) if is_number else text
+    if not is_distance:
+        answers = _as_postcode(answers)
+    answers = _without_truths(answers)
+    if rest := {key: value for key, value in rest.items() if value not in ({}, None)}:
+        answers["more"] = json.dumps(rest, ensure_ascii=False)
+    return answers
+
+
+def _as_postcode(answers: dict[str, str]) -> dict[str, str]:
+    """Answers about a number as those about a postcode, if they say all codes of so many digits,
+    in bins.
+    """
     codes = _all_codes(answers.get("width", ""))
-    if codes and not is_distance and answers == answers | codes and "bins" in answers:
-        usual = {"bins": _BY_TWO_DIGITS, "width": f"{USUAL_DIGITS}"}.items()
-        shown = {key: text for key, text in answers.items() if (key, text) not in usual}
-        answers = {key: shown[key] for key in shown if key not in ("minimum", "maximum")}
-        answers |= {"kind": POSTCODE}
-    if "true" in answers or "false" in answers:
-        pair = f"{answers.get('true')}/{answers.get('false')}"
-        others = {name: text for name, text in answers.items() if name not in ("true", "false")}
-        answers = others | {"words": pair} if pair in TRUTHS else answers | {"words": OWN_WORDS}
-    rest = {key: value for key, value in rest.items() if value not in ({}, None)}
-    return answers | ({"more": json.dumps(rest, ensure_ascii=False)} if rest else {})
+    if not codes or answers != answers | codes or "bins" not in answers:
+        return answers
+    usual = {"bins": _BY_TWO_DIGITS, "width": f"{USUAL_DIGITS}"}.items()
+    shown = {
+        name: text
+        for name, text in answers.items()
+        if name not in ("minimum", "maximum") and (name, text) not in usual
+    }
+    return shown | {"kind": POSTCODE}
+
+
+def _without_truths(answers: dict[str, str]) -> dict[str, str]:
+    """The answers about a boolean with its two answers as words; the inverse of `_with_truths`."""
+    if "true" not in answers and "false" not in answers:
+        return answers
+    pair = f"{answers.get('true')}/{answers.get('false')}"
+    if pair not in TRUTHS:
+        return answers | {"words": OWN_WORDS}
+    others = {name: text for name, text in answers.items() if name not in ("true", "false")}
+    return others | {"words": pair}
 
 
 def _codes(kind: str, answers: Mapping[str, str]) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Rules of a project, with the limits of its linked tables, and the columns that they may name."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, permutations, product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from typing import Any, TypeAlias
 
 from synthdp.cli.projects.asked import CHOICE, ONE_OF, TICK, Asked
@@ -251,18 +251,21 @@ def dates_apart(opened: OpenProject) -> dict[tuple[str, str], Any]:
     ways = list[tuple[str, str]]()
     turned = list[tuple[str, str]]()
     for table, kinds in kinds_of(opened).items():
-        fields = {name: kind for name, kind in kinds.items() if isinstance(kind, Mapping)}
-        measured = {name: relative_to(kind) for name, kind in fields.items()}
-        types = {name: _type(kind) for name, kind in kinds.items()}
-        for moment in ("date", "datetime"):
-            for pair in pairwise(name for name, type_ in types.items() if type_ == moment):
-                for listed, (lower, upper) in zip((ways, turned), permutations(pair), strict=True):
-                    way = (f"{table}.{lower}", f"{table}.{upper}") if table else (lower, upper)
-                    is_free = not measured.get(upper) and measured.get(lower) != upper
-                    listed.extend([way] if is_free else [])
+        measured = {name: relative_to(kind) for name, kind in kinds.items()}
+        start = f"{table}." if table else ""
+        for first, second in _neighbouring_dates(kinds):
+            for listed, lower, upper in ((ways, first, second), (turned, second, first)):
+                if not measured[upper] and measured[lower] != upper:
+                    listed.append((start + lower, start + upper))
     said = {"0.side": ["left"], "1.side": ["right"], "compared": ["<="]}
     rules = {way: rule_of_answers("check", dict.fromkeys(way), said) for way in ways + turned}
     return {way: rule for way, rule in rules.items() if {*way} not in ruled}
+
+
+def _neighbouring_dates(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, str]]:
+    """Each two dates, and each two moments, of which one follows the other among the columns."""
+    for moment in ("date", "datetime"):
+        yield from pairwise(name for name, kind in kinds.items() if _type(kind) == moment)
 
 
 def years_of_ages(opened: OpenProject) -> list[tuple[str, str, list[tuple[str, str]]]]:

@@ -122,39 +122,52 @@ def with_kinds(
     """
     if resource.get(OWN, {}).get("public"):
         return dict(resource)
-    settled = {name.removeprefix(OTHER) for name in settled_names([*rules])}
-    settled |= {f"{resource['name']}.{name}" for name in _bounded(resource)}
     schema = resource["schema"]
     keys = keys_of(resource)
-    fields = {each["name"]: each for each in schema["fields"]}
-    ignored = [name for name, kind in kinds.items() if kind == IGNORE and name not in keys]
-    words = {OWN: {key: schema[key] for key in ("missingValues",) if key in schema}}
+    settled = _settled(resource, rules)
+    declared = {each["name"]: each for each in schema["fields"]}
+    words = {key: schema[key] for key in ("missingValues",) if key in schema}
+    fields: list[dict[str, Any]] = []
+    ignored: list[str] = []
     for name, kind in kinds.items():
         if name in keys:
-            field = fields.get(name, {"name": name})
-            fields[name] = field | {"type": field.get("type") or "string"}
+            field = declared.get(name, {"name": name})
+            fields.append(field | {"type": field.get("type") or "string"})
+        elif kind == IGNORE:
+            ignored.append(name)
         elif kind is None:
-            fields[name] = {"name": name, "type": None}
-        elif kind != IGNORE:
-            (field,) = schema_of_kinds({**words, name: kind})["fields"]
-            own = dict(field.get(OWN) or {})
-            is_settled = f"{resource['name']}.{name}" in settled and is_closable(field)
-            if is_settled or own.get("derive") is False:  # which a package says by saying nothing
-                own.pop("derive", None)
-            fields[name] = {**field, OWN: own} if own else _without_own(field)
-    kept = [fields[name] for name in kinds if name not in ignored]
+            fields.append({"name": name, "type": None})
+        else:
+            (field,) = schema_of_kinds({OWN: words, name: kind})["fields"]
+            fields.append(_as_packages_have_it(field, is_settled=name in settled))
     own = {key: value for key, value in schema.get(OWN, {}).items() if key != "ignore"}
     if ignored:
-        own |= {"ignore": ignored}
-    own = {OWN: own} if own else {}
-    return {**resource, "schema": {**_without_own(schema), "fields": kept, **own}}
+        own["ignore"] = ignored
+    return {**resource, "schema": _with_own({**_without_own(schema), "fields": fields}, own)}
 
 
-def _bounded(resource: Mapping[str, Any]) -> set[str]:
-    """The columns of which it is said how often their levels come within a parent."""
+def _settled(resource: Mapping[str, Any], rules: Iterable[Any]) -> set[str]:
+    """The columns that rules other than checks name, or of which it is said how often their levels
+    come within a parent.
+    """
+    table = f"{resource['name']}."
+    ruled = (name.removeprefix(OTHER) for name in settled_names([*rules]))
+    named = {name.removeprefix(table) for name in ruled if name.startswith(table)}
     own = resource.get(OWN) or {}
     limited = (name for limit in own.get("limits", ()) for name in limit["where"])
-    return {*limited, *own.get("unique", ()), *own.get("increasing", ())}
+    return {*named, *limited, *own.get("unique", ()), *own.get("increasing", ())}
+
+
+def _as_packages_have_it(field: Mapping[str, Any], *, is_settled: bool) -> dict[str, Any]:
+    """A field of a kinds file in a package, where nothing is learnt of what does not ask for it."""
+    own = dict(field.get(OWN) or {})
+    if own.get("derive") is False or (is_settled and is_closable(field)):
+        own.pop("derive", None)
+    return _with_own(field, own)
+
+
+def _with_own(content: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    return {**content, OWN: own} if own else _without_own(content)
 
 
 def _without_own(content: Mapping[str, Any]) -> dict[str, Any]:
