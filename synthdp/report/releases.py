@@ -116,31 +116,37 @@ def measured_in(
         ]
     notes = []
     for name, certificate in stated.items():
-        if certificate is None:
-            continue
-        if not isinstance(certificate, Mapping):
+        if isinstance(certificate, Mapping):
+            of_events = _of_events(certificate, name, schema)
+            if of_events is None:
+                notes.append(
+                    f"the certificate of {name!r} is of another schema: what its noise causes is unknown"
+                )
+            measured[name] = of_events or []
+        elif certificate is not None:
             measured[name] = _of_measurements(certificate, schema)
-        elif not isinstance(certificate.get("events"), Sequence):
-            raise ParameterError(
-                f"certificate of {name!r}: it has no events; give a release's certificate"
-            )
-        elif (certificate.get("schema") or {}).get(
-            "sha256", schema.fingerprint
-        ) != schema.fingerprint:
-            notes.append(
-                f"the certificate of {name!r} is of another schema: what its noise causes is unknown"
-            )
-        else:
-            try:
-                # A certificate may be anybody's: what is in its events is not trusted.
-                measured[name] = Measured.of_events(certificate["events"], schema.domain)
-                if not all(0 < each.variance < inf for each in measured[name]):
-                    raise ValueError("no noise")
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-                raise ParameterError(
-                    f"certificate of {name!r}: its events are none of a release; give a release's certificate"
-                ) from None
     return measured, notes
+
+
+def _of_events(certificate: Mapping[str, Any], name: str, schema: Schema) -> list[Measured] | None:
+    """The noisy marginals that a certificate states; None if they are of another schema."""
+    if not isinstance(certificate.get("events"), Sequence):
+        raise ParameterError(
+            f"certificate of {name!r}: it has no events; give a release's certificate"
+        )
+    counted_by = (certificate.get("schema") or {}).get("sha256", schema.fingerprint)
+    if counted_by != schema.fingerprint:
+        return None
+    try:
+        # A certificate may be anybody's: what is in its events is not trusted.
+        measured = Measured.of_events(certificate["events"], schema.domain)
+        if not all(0 < each.variance < inf for each in measured):
+            raise ValueError("no noise")
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise ParameterError(
+            f"certificate of {name!r}: its events are none of a release; give a release's certificate"
+        ) from None
+    return measured
 
 
 def _by_name(certificates: Any, names: Sequence[str]) -> dict[str, Any]:

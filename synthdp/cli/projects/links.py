@@ -42,24 +42,13 @@ def _asked(
     answers: Answers,
 ) -> dict[str, Any]:
     schema = resource["schema"]
-    links = [(", ".join(names), to) for names, to in links_in(resource)]
-    if "root" in answers:
-        fields = answers.get(f"{start}.fields", ())
-        parents = answers.get(f"{start}.parent", ())
-        links = [*zip(fields, parents, strict=False)]
-    links = [link for link in links if any(link)]
+    links = _links(resource, start, answers)
+    said = answers if "root" in answers else _declared(resource, start)
     columns = [field["name"] for field in schema["fields"]]
     key = [*answers.get(f"{start}.key", names_in(schema.get("primaryKey")))]
     joined = [", ".join(each) for each in keys if len(each) > 1 and {*each} <= {*columns}]
     linkable = choices([*columns, *joined, *(each for each, _ in links if each)])
     others = choices(each for each in tables if each != resource["name"])
-    own = resource.get(OWN) or {}
-    declared = {name: [f"{own[name]}"] for name in _BOUNDED if own.get(name) is not None}
-    declared |= {name: ["on"] for name in ("increasing", "public") if own.get(name)}
-    declared |= {"unique": own.get("unique", [])}
-    said: Answers = {f"{start}.{name}": each for name, each in declared.items()}
-    if "root" in answers:
-        said = answers
 
     def asked(name: str, ask: str, form: str = TEXT, **more: Any) -> Asked:
         given = said.get(f"{start}.{name}", ())
@@ -82,6 +71,25 @@ def _asked(
     ]
     unique = [asked("unique", "", TICK, label=name, value=name) for name in columns]
     return {"name": resource["name"], "rows": [linked, bounds], "unique": unique}
+
+
+def _links(resource: Mapping[str, Any], start: str, answers: Answers) -> list[tuple[str, str]]:
+    """The columns of each link and its parent: as they were answered, or else are declared."""
+    links = [(", ".join(names), to) for names, to in links_in(resource)]
+    if "root" in answers:
+        fields = answers.get(f"{start}.fields", ())
+        parents = answers.get(f"{start}.parent", ())
+        links = [*zip(fields, parents, strict=False)]
+    return [link for link in links if any(link)]
+
+
+def _declared(resource: Mapping[str, Any], start: str) -> Answers:
+    """What is declared of the rows of a table, as answers."""
+    own = resource.get(OWN) or {}
+    declared = {name: [f"{own[name]}"] for name in _BOUNDED if own.get(name) is not None}
+    declared |= {name: ["on"] for name in ("increasing", "public") if own.get(name)}
+    declared |= {"unique": own.get("unique", [])}
+    return {f"{start}.{name}": each for name, each in declared.items()}
 
 
 def with_links_said(opened: OpenProject, answers: Answers) -> Any:

@@ -321,28 +321,29 @@ def completed_children(
     rows = given[view.name]
     partial = rows.partial()
     n_rows = len(rows.frame)
-    schema = view.schema
-    codes: dict[str, CodeColumn] = {
-        each: parents.codes[each][rows.parents] for each in view.ancestors
+    counts: dict[str, CodeColumn] = {
+        child.count: given[child.name].counted(n_rows)
+        for child in view.package.children(view.name)
+        if child.name in given
     }
-    if schema is not None:
-        codes |= {name: np.zeros(n_rows, schema[name].dtype) for name in view.drawn}
+    codes: dict[str, CodeColumn] = {
+        name: parents.codes[name][rows.parents] for name in view.ancestors
+    }
+    if view.schema is not None:
+        codes |= {name: np.zeros(n_rows, view.schema[name].dtype) for name in view.drawn}
     if partial is not None:
         codes |= {f"{view.name}.{name}": own for name, own in partial.codes().items()}
-    counted = {each.count for each in view.package.children(view.name) if each.name in given}
-    for child in view.package.children(view.name):
-        if child.name in given:
-            codes[child.count] = given[child.name].counted(n_rows)
+    codes |= counts
+    alike = _alike(partial, view, n_rows)
     # One row of each parent after the other: what a row lacks depends on the rows before it.
     for position in range(int(rows.positions.max(initial=-1)) + 1):
-        for known, members in _alike(partial, view, n_rows):
+        for known, members in alike:
             which = members[rows.positions[members] == position]
-            unknown = [name for name in view.drawn if name not in known | counted]
+            unknown = [name for name in view.drawn if name not in known | counts.keys()]
             if len(which) and unknown:
-                fitted_to = fitted[min(position, 1)]
-                drawn = _rest_drawn(
-                    fitted_to, which, position, codes, unknown, draw.seed.spawn(1)[0]
-                )
+                (seed,) = draw.seed.spawn(1)
+                of_position = fitted[min(position, 1)]
+                drawn = _rest_drawn(of_position, which, position, codes, unknown, seed)
                 for name in unknown:
                     codes[name][which] = drawn[name]
     frame = pd.DataFrame(index=pd.RangeIndex(n_rows))
