@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from synthdp.core.grid import Grid
 from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
-from synthdp.core.percent import percent
 from synthdp.core.reporting import Report, steps
 from synthdp.learning.bins import (
     at_least_two,
@@ -45,9 +44,16 @@ from synthdp.learning.decimals import (
 from synthdp.learning.filling import UnreadCount
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.levels import learn_levels, learnt_missing
-from synthdp.learning.numbers import Learnt, are_few, learn_density, learn_tree
-from synthdp.learning.overshoot import LEFT_OUT, BoundsDoubt
-from synthdp.learning.parse_cautions import clipped_caution, missing_caution, unread_problem
+from synthdp.learning.number_cautions import (
+    IF_IDS,
+    NumberCautions,
+    beyond_caution,
+    decimals_doubts,
+    doubts_caution,
+    infinite_caution,
+)
+from synthdp.learning.numbers import Learnt, learn_density, learn_tree
+from synthdp.learning.parse_cautions import missing_caution, unread_problem
 from synthdp.learning.reading import (
     EMPTY_COLUMN,
     ask_reading,
@@ -57,7 +63,6 @@ from synthdp.learning.reading import (
     unread_share,
 )
 from synthdp.learning.search_grid import SearchGrid
-from synthdp.learning.settling import bin_counts, doubt_of_bounds, in_units, others_than
 from synthdp.privacy.values.private_values import PrivateValues
 from synthdp.schema.columns.column import Column
 from synthdp.schema.open_column import OpenColumn
@@ -69,9 +74,6 @@ Ints = NDArray[np.int64]
 OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], UnreadCount | None], str]
 """From noisy marginals over closed columns, and what they say of places, to a caution."""
 
-IF_IDS = "for ids say type 'id', which makes them up, or 'ignore'"
-"""Way out of a column whose values are all different."""
-
 HIDDEN = 0.02
 """Part of the records that a standard deviation of noise hides at a declared bound, for this to
 have a bin of its own.
@@ -79,10 +81,6 @@ have a bin of its own.
 
 MIN_APART = 4
 """Fewest bins of which two may be those of the bounds."""
-
-OFTEN, FEWEST_IDS = 2, 256
-"""Numbers that occur as often as that, on average, are not taken for ids, nor are so few of them.
-"""
 
 
 @final
@@ -188,7 +186,7 @@ def _learn(
         return _learn_numbers(
             values, budget, decimals, findings, min_mass=min_mass, is_by_unit=is_by_unit
         )
-    caution = _doubts(column, None, decimals) if budget.for_decimals else ""
+    caution = doubts_caution(column.name, decimals_doubts(decimals)) if budget.for_decimals else ""
     problem = ""
     if "missing" in column.open_parts:
         spelt, unread = _learn_missing(values, budget)
@@ -249,7 +247,6 @@ def _learn_numbers(
     edges = _bin_edges(axis, learnt, min_mass)
     findings = findings | _learnt_bins(axis, learnt, edges)
     findings |= learnt_missing(column, missing, learnt.missing_stddev)
-    lost = _lost(column, learnt)
     # Whether heaps are asked for depends on released counts, so skipping the question is free.
     if budget.for_heaping and learnt.stands_out and may_be_heaped(learnt.density):
         findings["heaping"] = learn_heaping(values, axis, learnt, rho=budget.for_heaping)
@@ -260,24 +257,23 @@ def _learn_numbers(
         known = findings if learnt.stands_out else _hidden_bins(axis, decimals)
         return LearntColumn(
             column=column.resolved(**known),
-            caution=_joined(column.name, lost, _clipped(column, learnt)),
+            caution=beyond_caution(column.name, learnt),
             is_read=False,
-            once_counted=lost,
+            once_counted=infinite_caution(column.name, learnt),
         )
     # Round values are drawn as often as there are, where steps were found.
     has_steps = findings.get("heaping") or not may_be_heaped(learnt.density)
     fewer = 0.0 if has_steps else _fewer_decimals(decimals, learnt.density)
     decimals = decimals._replace(fewer=fewer)
     bare, unread = _bare(values, learnt, budget)
-    say = partial(_said, axis=axis, decimals=decimals, bare=bare, lost=lost)
-    is_coarse = column.has_decimals and axis.grid.decimals <= 0
+    cautions = NumberCautions(
+        axis=axis, learnt=learnt, edges=edges, decimals=decimals, bare=bare, is_by_unit=is_by_unit
+    )
     return LearntColumn(
         column=column.resolved(**findings),
-        caution=say(learnt),
+        caution=cautions.as_learnt,
         unread=unread_problem(column.template, unread) if unread else "",
-        once_measured=partial(
-            _said_once_measured, learnt, edges, column.name, say, is_coarse, is_by_unit
-        ),
+        once_measured=cautions.once_measured,
     )
 
 
@@ -294,52 +290,6 @@ def _fewer_decimals(decimals: Decimals, density: Density) -> float:
         return 0.0
     fewer = (decimals.fewer * total - round_ones) / (total - known)
     return fewer if fewer > BY_CHANCE + FEWER else 0.0
-
-
-def _said(learnt: Learnt, *, axis: SearchGrid, decimals: Decimals, bare: str, lost: str) -> str:
-    """A caution on a column of which not all is open that can be; ``bare`` says that it has next to
-    no values, ``lost`` that some were not kept.
-    """
-    column = axis.column
-    doubts = _doubts_of_records(learnt, column) or _doubts(column, (axis, learnt), decimals)
-    return "; ".join(filter(None, (bare or doubts, lost)))
-
-
-def _said_once_measured(
-    learnt: Learnt,
-    edges: Ints | None,
-    name: str,
-    say: Callable[[Learnt], str],
-    is_coarse: bool,
-    is_by_unit: bool,
-    measurements: Sequence[LinearMeasurement],
-    unread: UnreadCount | None,
-) -> str:
-    """The same once the bins were measured: whether its bounds are in doubt is judged anew.
-
-    Not where bins are declared, or the grid has become coarser, so that points are others. Beside a
-    lone value the bins of others were counted, unless the grid is so coarse that decimals may be
-    lost in it.
-    """
-    overshoot = learnt.overshoot
-    share = 0.0 if unread is None else unread.share
-    if edges is None:
-        return say(learnt)
-    if learnt.lone is not None and learnt.hidden < 1 and not is_coarse:
-        counts = bin_counts(name, edges, measurements, share)
-        others = others_than(learnt.lone, edges, counts)
-        most = max(others.n_records, 0.0) + 2 * others.stddev
-        hidden = 0.0 if are_few(*others) else min(most / others.n_all, learnt.hidden)
-        return say(replace(learnt, hidden=hidden, settled=BoundsDoubt(False, 0.0)))
-    if overshoot is None:
-        return say(learnt)
-    if not np.array_equal(edges[[0, -1]], overshoot.density.starts[[0, -1]]):
-        return say(learnt)
-    counts = bin_counts(name, edges, measurements, share)
-    beyond = None if unread is None else unread.beyond
-    if is_by_unit:
-        counts, beyond = in_units(counts, beyond, float(overshoot.density.mass.sum()))
-    return say(replace(learnt, settled=doubt_of_bounds(overshoot, edges, counts, beyond)))
 
 
 def _bare(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tuple[str, float]:
@@ -367,31 +317,6 @@ def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tupl
     return f"column {budget.column.name!r}: {EMPTY_COLUMN}" if no_values else "", unread_share(
         counted
     )
-
-
-def _lost(column: OpenColumn, learnt: Learnt) -> str:
-    """A caution if numbers of a column are infinite; empty if not."""
-    if not learnt.infinite_share:
-        return ""
-    way_out = "put numbers in their place, or list inf and -inf in missingValues"
-    share = f"about {percent(learnt.infinite_share)} of the records have inf or -inf"
-    caution = f"{share}, which count as missing; if they are not, {way_out}"
-    return f"column {column.name!r}: {caution}"
-
-
-def _clipped(column: OpenColumn, learnt: Learnt) -> str:
-    """A caution if numbers of a column lie beyond its declared bounds; empty if not."""
-    if not learnt.clipped_share:
-        return ""
-    way_out = "declare minimum and maximum so that they hold them"
-    return clipped_caution(column.name, learnt.clipped_share, way_out=way_out)
-
-
-def _joined(name: str, *cautions: str) -> str:
-    """Cautions on one column as one."""
-    start = f"column {name!r}: "
-    parts = [each.removeprefix(start) for each in cautions if each]
-    return f"{start}{'; '.join(parts)}" if parts else ""
 
 
 def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
@@ -453,81 +378,6 @@ def _with_few_decimals(axis: SearchGrid, learnt: Learnt) -> tuple[SearchGrid, Le
         return axis, learnt
     coarser = SearchGrid.from_column(axis.column, decimals=axis.grid.decimals - fewer)
     return coarser, learnt.on_coarser_grid(fewer)
-
-
-def _noisy(column: OpenColumn) -> str:
-    """What is noise where no records were told from it; what is declared is not."""
-    if "bounds" in column.open_parts:
-        return "bounds and bins are noise"
-    return "its bounds are as declared, its bins are noise"
-
-
-def _doubts_of_records(learnt: Learnt, column: OpenColumn) -> str:
-    """A caution if nothing was told from noise, or only one value; empty if not."""
-    if not learnt.stands_out:
-        return f"column {column.name!r}: its records were not told from noise; {_noisy(column)}"
-    if not learnt.hidden:
-        return ""
-    way_out = "declare its bounds if it has others"
-    if learnt.hidden < 1:
-        share = f"up to {100 * learnt.hidden:.0f} % of the records"
-        problem = f"one value is told from noise, which would hide others that {share} have"
-        return f"column {column.name!r}: {problem}; {way_out}"
-    problem = "only one value was told from noise, or values are beyond those that numbers can have"
-    return f"column {column.name!r}: {problem}; {way_out}; {IF_IDS}"
-
-
-def _doubts(
-    column: OpenColumn, bounds: tuple[SearchGrid, Learnt] | None, decimals: Decimals
-) -> str:
-    """A caution if noise leaves open where a column's bounds are, or how many decimals it has;
-    empty if not.
-    """
-    doubts = []
-    ways_out = []
-    ids = ""
-    # Noise that hides how many decimals there are hides where they end as well.
-    if bounds is not None and (
-        bounds[1].has_doubtful_bounds or (not decimals.is_known and not bounds[0].has_bounds)
-    ):
-        axis, learnt = bounds
-        doubt = f"its bounds are uncertain by about {axis.length(learnt.uncertainty)}"
-        if learnt.left_out > LEFT_OUT:
-            share = f"{100 * min(learnt.left_out, 1.0):.0f} %"
-            doubt = f"its bounds are uncertain: about {share} of its records may lie beyond them"
-        doubts.append(doubt)
-        ways_out.append(
-            " and ".join(key for key in ("minimum", "maximum") if key not in column.limits)
-        )
-        ids = f", or {IF_IDS}" if _may_be_ids(column, learnt) else ""
-    if not decimals.is_known:
-        doubts.append(
-            f"its decimals were not told from noise and are taken to be {decimals.decimals}"
-        )
-        ways_out.append("synthdp.decimals")
-    if decimals.fractions:
-        share = f"{100 * min(decimals.fractions, 1.0):.0f} %"
-        doubts.append(
-            f"it is written in whole numbers, although about {share} of its numbers may have decimals"
-        )
-        ways_out.append("synthdp.decimals")
-    if decimals.fewer:
-        share = f"{100 * decimals.fewer:.0f} %"
-        doubts.append(
-            f"about {share} of its numbers have fewer than the {decimals.decimals} decimals that are written"
-        )
-        ways_out.append("synthdp.heaping")
-    if not doubts:
-        return ""
-    return (
-        f"column {column.name!r}: {', and '.join(doubts)}; declare {', and '.join(ways_out)}{ids}"
-    )
-
-
-def _may_be_ids(column: OpenColumn, learnt: Learnt) -> bool:
-    """Whether whole numbers have so many possible values that none need occur often."""
-    n_values = int(learnt.density.widths.sum())
-    return column.type == "integer" and n_values >= max(FEWEST_IDS, learnt.present / OFTEN)
 
 
 def _learnt(values: PrivateValues, axis: SearchGrid, budget: ColumnBudget) -> Learnt:
