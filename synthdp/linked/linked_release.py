@@ -367,63 +367,10 @@ class LinkedRelease:
         # All rows are read by now: a table that cannot be read costs nothing.
         self._kept.begin()
         parts: dict[str, Synthesis] = {}
-
-        def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
-            return lambda part: parts.update({label: part} if isinstance(part, Synthesis) else {})
-
         try:
             counted = self._counted(rows, report, observers.get(LEARNING))
-            views = self._views.drawn
             self._check_reading(counted, observers)
-            ancestors = AncestorMarginals(views, self._kept.entropy)
-            for label in views:
-                self._kept.note({"view": label})
-                # Its weights may have been settled once the rows above were released.
-                view = self._views.every[label]
-                if view.heaviest != views[label].heaviest and isinstance(rows, LinkedRows):
-                    counted |= rows.counted({label: view})
-                may_level = isinstance(rows, LinkedRows)
-                self._divide_by_rows(view, ancestors, may_level=may_level)
-                # Rows are drawn below those of the tables above, so the model has to agree with
-                # them.
-                known = ancestors.of(view, self._stddev(label))
-                parts[label] = self._release(label, known).of(
-                    counted.pop(label),  # let go of, as soon as it is asked for no more
-                    report=_named(report, label),
-                    rescue=saving(label),
-                    observer=observers.get(label),
-                )
-                guesses = repeated_pairs(view, parts[label])
-                if view.position is not None:  # of a chain, the rows before are known only now
-                    ancestors.add(view, parts[label])
-                    guesses += ancestors.in_order(view)
-                    parts[label] = refitted_view(
-                        # What rows before others are like need not be known to the last digit.
-                        view,
-                        parts[label],
-                        self._settings.engine.rough() if view.repeats else self._settings.engine,
-                        known=[*known, *guesses],
-                    )
-                    ancestors.add(view, parts[label])
-                    known = ancestors.of(view, self._stddev(label))
-                parts[label] = refitted_view(
-                    view,
-                    parts[label],
-                    self._settings.engine,
-                    known=[*known, *guesses],
-                    learnt=self._learnt_parts,
-                    report=_named(report, label),
-                )
-                ancestors.add(view, parts[label])
-                self._check_linked(view, parts[label])
-            root = self._declared.root.name
-            parts[root] = root_with_numbers_below(
-                self._views.drawn,
-                parts,
-                self._settings.engine,
-                learnt=self._learnt_parts,
-                report=_named(report, root),
-            )
+            self._release_views(rows, counted, parts, report, observers)
             self._kept.end()
         except BaseException as error:
             has_paid = parts or self._learnt
@@ -434,6 +381,83 @@ class LinkedRelease:
             self._kept.stop(isinstance(error, UnreadColumnError))
             raise
         return self._synthesis(parts)
+
+    def _release_views(
+        self,
+        rows: Mapping[str, CountSource] | LinkedRows,
+        counted: dict[str, CountSource],
+        parts: dict[str, Synthesis],
+        report: Report,
+        observers: Mapping[str, Observer],
+    ) -> None:
+        """Release one view after the other, into ``parts``: what is there may be rescued.
+
+        Counts are let go of as soon as they are asked for no more.
+        """
+
+        def saving(label: str) -> Callable[[Synthesis | LearntDomain], object]:
+            return lambda part: parts.update({label: part} if isinstance(part, Synthesis) else {})
+
+        views = self._views.drawn
+        ancestors = AncestorMarginals(views, self._kept.entropy)
+        for label in views:
+            self._kept.note({"view": label})
+            # Its weights may have been settled once the rows above were released.
+            view = self._views.every[label]
+            if view.heaviest != views[label].heaviest and isinstance(rows, LinkedRows):
+                counted |= rows.counted({label: view})
+            may_level = isinstance(rows, LinkedRows)
+            self._divide_by_rows(view, ancestors, may_level=may_level)
+            # Rows are drawn below those of the tables above, so the model has to agree with them.
+            known = ancestors.of(view, self._stddev(label))
+            parts[label] = self._release(label, known).of(
+                counted.pop(label),
+                report=_named(report, label),
+                rescue=saving(label),
+                observer=observers.get(label),
+            )
+            self._refit(view, parts, known, ancestors, _named(report, label))
+            self._check_linked(view, parts[label])
+        root = self._declared.root.name
+        parts[root] = root_with_numbers_below(
+            self._views.drawn,
+            parts,
+            self._settings.engine,
+            learnt=self._learnt_parts,
+            report=_named(report, root),
+        )
+
+    def _refit(
+        self,
+        view: LinkedView,
+        parts: dict[str, Synthesis],
+        known: Sequence[LinearMeasurement],
+        ancestors: AncestorMarginals,
+        report: Report,
+    ) -> None:
+        """Fit a view anew to what its own release says of rows beside each other, and tell those who
+        ask for it as an ancestor.
+        """
+        label = view.label
+        engine = self._settings.engine
+        guesses = repeated_pairs(view, parts[label])
+        if view.position is not None:  # of a chain, the rows before are known only now
+            ancestors.add(view, parts[label])
+            guesses += ancestors.in_order(view)
+            # What rows before others are like need not be known to the last digit.
+            quick = engine.rough() if view.repeats else engine
+            parts[label] = refitted_view(view, parts[label], quick, known=[*known, *guesses])
+            ancestors.add(view, parts[label])
+            known = ancestors.of(view, self._stddev(label))
+        parts[label] = refitted_view(
+            view,
+            parts[label],
+            engine,
+            known=[*known, *guesses],
+            learnt=self._learnt_parts,
+            report=report,
+        )
+        ancestors.add(view, parts[label])
 
     @property
     def _learnt_parts(self) -> Mapping[str, Collection[str]]:
