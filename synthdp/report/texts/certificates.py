@@ -61,18 +61,7 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     facts = [("guarantee", content["guarantee"])]
     is_ours = content["accounting"] is not None  # else measurements of another system
     if is_ours:
-        facts += [
-            ("unit of privacy", content["unit_of_privacy"]),
-            *_meaning(content),
-            *_domain_facts(content),
-        ]
-        facts += drawn_facts(content.get("domain", {}))
-        if is_whole:
-            facts += tails_facts(content.get("domain", {}))
-        facts += run_facts(content.get("run") or {})
-        facts += site_facts(content.get("sites") or {})
-        if "kinds" in content:
-            facts += [("kinds", content["kinds"])]
+        facts += _own_facts(content, is_whole=is_whole)
     quality = quality_facts(content.get("quality") or {})
     facts += quality if is_whole else quality[:1]
     facts += model_facts(content)
@@ -82,24 +71,18 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     if is_whole:
         facts += rows_facts(content.get("rows") or {})
     facts += _generated_facts(content)
-    cautions = list(content.get("cautions", ()))
-    cautions = cautions if is_whole else grouped(cautions)
-    cautions = [with_caution_code(caution) for caution in cautions]
-    facts += [("caution", text) for text in (cautions if is_whole else cautions[:_CAUTIONS])]
-    if not (is_whole or len(cautions) <= _CAUTIONS):
-        facts += [("", f"... and {len(cautions) - _CAUTIONS} more")]
+    facts += _caution_facts(content, is_whole=is_whole)
     if not content.get("complete", False):
         facts.append(("incomplete", "the run was stopped; only what it had paid for is here"))
     limits = "\n".join(
         ["not covered by the guarantee:", *(f"  - {line}" for line in content["not_covered"])]
     )
-    details = (
-        _accounted(content)
-        if is_ours
-        else [("made by", f"{content['software']}, {content['engine']['name']}")]
-    )
-    questions = _questions(content)
-    tables = _domain_table(content) if is_ours else []
+    if is_ours:
+        details, tables = _accounted(content), _domain_table(content)
+    else:
+        details = [("made by", f"{content['software']}, {content['engine']['name']}")]
+        tables = []
+    questions = _questions(content)  # in any case: what is no certificate has no short text either
     if not is_whole:
         listed = "\n".join(wrapped(line, indent=" " * 19) for line in _listed(facts).splitlines())
         return "\n\n".join([listed, limits, _listed(details[:2]), _questions_in_short(content)])
@@ -108,6 +91,32 @@ def certificate_text(content: Mapping[str, Any], *, is_whole: bool = True) -> st
     return "\n\n".join(
         [_listed(facts), *tables, limits, *_stated(content), _listed(details), questions]
     )
+
+
+def _own_facts(content: Mapping[str, Any], *, is_whole: bool) -> list[tuple[str, str]]:
+    """Whom the guarantee protects, what was learnt, and how the run went: facts that measurements
+    of another system lack.
+    """
+    domain = content.get("domain", {})
+    return [
+        ("unit of privacy", content["unit_of_privacy"]),
+        *_meaning(content),
+        *_domain_facts(content),
+        *drawn_facts(domain),
+        *(tails_facts(domain) if is_whole else ()),
+        *run_facts(content.get("run") or {}),
+        *site_facts(content.get("sites") or {}),
+        *([("kinds", content["kinds"])] if "kinds" in content else ()),
+    ]
+
+
+def _caution_facts(content: Mapping[str, Any], *, is_whole: bool) -> list[tuple[str, str]]:
+    """All cautions; in a short text the first ones, of which those that are alike count as one."""
+    cautions = list(content.get("cautions", ()))
+    shown = [with_caution_code(each) for each in (cautions if is_whole else grouped(cautions))]
+    most = len(shown) if is_whole else _CAUTIONS
+    facts = [("caution", text) for text in shown[:most]]
+    return facts + ([("", f"... and {len(shown) - most} more")] if len(shown) > most else [])
 
 
 def _stated(content: Mapping[str, Any]) -> list[str]:
