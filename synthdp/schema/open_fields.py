@@ -48,6 +48,14 @@ BINNINGS: tuple[Binning, ...] = get_args(Binning)
 _HOW: dict[str, OpenPart] = {"binning": "bins", "max_levels": "levels"}
 """Keys that say how a part is derived."""
 
+_WHERE_CLOSED: dict[OpenPart, tuple[str, ...]] = {
+    "levels": ("merged",),
+    "bounds": ("edges", "shape"),
+    "bins": ("edges",),
+    "decimals": ("decimals",),
+}
+"""Keys that only a field has of which the part is closed."""
+
 _HERE = " for this kind of column"
 
 _DECLARED_AS: dict[OpenPart, str] = {
@@ -203,10 +211,9 @@ def _refuse_unknown(
     keys = [*_closed_keys(field), *(key for key, part in _HOW.items() if part in possible)]
     unknown = [key for key in own if key not in (*keys, "derive")]
     gone = {key for key, part in _HOW.items() if part not in parts}
-    gone |= {"merged"} if "levels" in parts else set()
-    gone |= {"decimals"} if "decimals" in parts else set()
-    gone |= {"edges"} if {"bounds", "bins"} & parts else {"bins"} if has_edges(field) else set()
-    gone |= {"shape"} if "bounds" in parts else set()
+    gone |= {key for part in parts for key in _WHERE_CLOSED.get(part, ())}
+    if has_edges(field) and not {"bounds", "bins"} & parts:
+        gone.add("bins")
     shown = [key for key in keys if key not in gone]
     if parts or derivable(field):
         shown += ["derive"]
@@ -236,11 +243,15 @@ def _declared_field(
     field: Mapping[str, Any], own: Mapping[str, Any], parts: frozenset[OpenPart]
 ) -> dict[str, Any]:
     """The field without what says that and how something is derived."""
-    gone = {"derive", "binning", "max_levels"} | ({"bins"} if "bins" in parts else set())
-    gone |= {"other"} if "levels" in parts else set()
+    gone = {"derive", "binning", "max_levels"}
+    if "bins" in parts:
+        gone.add("bins")
+    if "levels" in parts:
+        gone.add("other")
     left = {key: value for key, value in own.items() if key not in gone and value is not None}
-    dropped = {"required"} if "missing" in parts else set()
-    constraints = {key: value for key, value in filled_in(field).items() if key not in dropped}
+    constraints = dict(filled_in(field))
+    if "missing" in parts:
+        constraints.pop("required", None)
     rest = {key: value for key, value in field.items() if key != "missingValues"}
     if "levels" not in declared_parts(field):  # an empty list of levels, as drafts have it
         constraints.pop("enum", None)

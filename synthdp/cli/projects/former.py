@@ -36,20 +36,24 @@ def keep_former(
     """Keep, of each column that is measured from another from now on, its own bounds and the rules
     that go, given all kinds and rules of before and of now.
     """
-    kinds = former[0]
-    gone = [rule for rule in former[1] if rule not in rules]
+    kinds, former_rules = former
+    gone = [rule for rule in former_rules if rule not in rules]
     kept = {table: dict(said) for table, said in opened.public(FORMER).items() if table in tables}
     for table, columns in tables.items():
         for name, kind in columns.items():
             was = kinds.get(table, {}).get(name)
             if relative_to(kind) and not relative_to(was):
-                bounds = (was.get("constraints") if isinstance(was, Mapping) else None) or {}
                 called = f"{table}.{name}" if table else name
-                said = {key: bounds[key] for key in BOUNDS if key in bounds}
                 followed = [rule for rule in gone if (ordered_pair(rule) or ("",))[-1] == called]
-                kept.setdefault(table, {})[name] = {"bounds": said, "rules": followed}
+                of_column = {"bounds": _bounds_of(was), "rules": followed}
+                kept.setdefault(table, {})[name] = of_column
     if kept:
         opened.save_public(FORMER, kept)
+
+
+def _bounds_of(kind: Any) -> dict[str, Any]:
+    constraints = (kind.get("constraints") if isinstance(kind, Mapping) else None) or {}
+    return {key: constraints[key] for key in BOUNDS if key in constraints}
 
 
 def before_distance(opened: OpenProject, table: str, name: str, kind: Any) -> tuple[Any, list[Any]]:
