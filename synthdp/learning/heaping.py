@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import ASTRONOMIC, significance
-from synthdp.learning.numbers import Learnt
+from synthdp.learning.learnt import Learnt
 from synthdp.learning.search_grid import SearchGrid
 from synthdp.privacy.values.private_values import NoisyHistogram, PrivateValues
 from synthdp.schema.axes.bin_shape import Heaping

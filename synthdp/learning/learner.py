@@ -43,6 +43,7 @@ from synthdp.learning.decimals import (
 )
 from synthdp.learning.filling import UnreadCount
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
+from synthdp.learning.learnt import Learnt
 from synthdp.learning.levels import learn_levels, learnt_missing
 from synthdp.learning.number_cautions import (
     IF_IDS,
@@ -52,7 +53,7 @@ from synthdp.learning.number_cautions import (
     doubts_caution,
     infinite_caution,
 )
-from synthdp.learning.numbers import Learnt, learn_density, learn_tree
+from synthdp.learning.numbers import learn_density, learn_tree
 from synthdp.learning.parse_cautions import missing_caution, unread_problem
 from synthdp.learning.reading import (
     EMPTY_COLUMN,

@@ -13,7 +13,8 @@ from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.percent import percent
 from synthdp.learning.decimals import Decimals
 from synthdp.learning.filling import UnreadCount
-from synthdp.learning.numbers import Learnt, are_few
+from synthdp.learning.learnt import Learnt
+from synthdp.learning.lone_values import are_few
 from synthdp.learning.overshoot import LEFT_OUT, BoundsDoubt
 from synthdp.learning.parse_cautions import clipped_caution
 from synthdp.learning.search_grid import SearchGrid

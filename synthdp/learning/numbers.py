@@ -15,10 +15,9 @@ What follows is free: `refining` puts the histograms together and takes out what
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, inf, log, sqrt
-from statistics import NormalDist
 from typing import final
 
 import numpy as np
@@ -26,8 +25,11 @@ from numpy.typing import NDArray
 
 from synthdp.learning.cells.density import Density
 from synthdp.learning.cells.significance import significance
-from synthdp.learning.column_histograms import BEYOND, OTHER_SIDE, ColumnHistogram, are_single
-from synthdp.learning.overshoot import BoundsDoubt, Overshoot
+from synthdp.learning.column_histograms import ColumnHistogram, are_single
+from synthdp.learning.heavy_values import SAME, heavy_values, may_hold_heavy_values
+from synthdp.learning.learnt import Learnt
+from synthdp.learning.lone_values import hidden_share, is_alone, with_neighbours
+from synthdp.learning.overshoot import Overshoot
 from synthdp.learning.refining import density_of
 from synthdp.learning.search_grid import SearchGrid
 from synthdp.learning.shared_cells import in_records
@@ -56,22 +58,6 @@ FEW_POINTS = 3
 all else.
 """
 
-DOUBTFUL = 0.3
-"""Part of the range by which the bounds of a tree must be as likely wrong as not to be worth a
-word.
-"""
-
-MOST_HIDDEN = 0.99
-"""Of a value that was told from noise it is not said that all records may have others."""
-
-CONSTANT = 0.05
-"""A column is taken to have one value only if no more than this part of all records can have
-others.
-"""
-
-MAYBE = 0.25
-"""How probable it may be that more have others."""
-
 LOOKING, ZOOM, SPIKES = Fraction(1, 5), Fraction(1, 20), Fraction(2, 5)
 """Shares of a column's budget for the first histogram, for each finer histogram, and for histograms
 of cells that may hold heavy values less these.
@@ -85,36 +71,6 @@ DESCENT, MAX_DESCENTS = Fraction(1, 2), 4
 512 times finer.
 """
 
-HEAVY = 0.0025
-"""A single value is looked for if it could hold more than this part of all records."""
-
-BESIDE = 2
-"""Cells on each side that say how many records a cell without heavy values has."""
-
-MAY_STAND_OUT = 1.0
-"""Standard deviations by which a cell must stand out in the last histogram by itself, whatever
-coarser ones say: their cells hold other values, too.
-
-By all histograms 15024 of raw Adult was found in 33 of 40 releases at epsilon 1 and 7688 in 24,
-where each histogram that spoke for itself alone found them in 25 and 10 of 48.
-"""
-
-STANDS_OUT = 2.5
-"""Standard deviations by which a value must stand out from those beside it in the finest histogram.
-"""
-
-SAME = 3.0
-"""Standard deviations by which a cell may hold more than a value in it, to say how much that is,
-where bounds are learnt. Between declared bounds all cells do: of raw Adult, 99999 was lost in one
-of six releases at epsilon 3 by that rule, and 15024 in three of three at 1.
-"""
-
-MAX_HEAVY = 200
-"""Most heavy values of a column; fewer can hold so many records each."""
-
-POSSIBLE = 0.5
-"""Probability of looking for heavy values where there are none: it costs noise, and no truth."""
-
 MAX_LOOKS, MAX_ZOOMS = 3, 2
 """Most histograms of the first cells; and most finer histograms, each of which makes cells up to
 512 times finer.
@@ -122,108 +78,6 @@ MAX_LOOKS, MAX_ZOOMS = 3, 2
 
 NOTHING_BESIDE = 2.0
 """Standard deviations up to which the cells that are not crowded may hold nothing together."""
-
-
-CLEARLY, WORTH_A_WORD = 4.0, 0.005
-"""Standard deviations by which infinite numbers, or ones beyond the bounds, must stand out, and the
-part of all records that they must be. At three, noise alone would say so of one column in 700.
-"""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Learnt:
-    """What the budget of one column of numbers has bought."""
-
-    density: Density
-    """Where the records lie, between the bounds."""
-    missing: float
-    missing_stddev: float
-    """Noisy count of records without a value, and the standard deviation of its noise."""
-    present: float
-    present_stddev: float
-    """The same of records with one."""
-    stands_out: bool
-    """Whether any record was told from noise."""
-    stddev: float
-    """Standard deviation of the noise of what the density's points hold, at most."""
-    hidden: float = 0.0
-    """Where only one value was told from noise, and others are made up beside it, the share of
-    records that may have others, as far as noise tells; 1 where values may lie beyond all that
-    numbers can have; else 0.
-    """
-    uncertainty: float = 0.0
-    """By how many grid points the bounds are wrong, or less, as likely as not; 0 if they are
-    declared.
-    """
-    overshoot: Overshoot | None = None
-    """How probable it is that values are drawn where no record has any; None if bounds are
-    declared, those of a tree, or of nothing but noise.
-    """
-
-    infinite: float = 0.0
-    """Noisy count of records with an infinite number, which is missing; its noise is that of those
-    without a value.
-    """
-
-    clipped: float = 0.0
-    """Noisy count of records beyond declared bounds, which two cells have together."""
-
-    settled: BoundsDoubt | None = None
-    """What is to be said of the bounds, once their bins were measured; None before."""
-
-    lone: int | None = None
-    """The one value that was told from noise, as a grid point, where others are made up beside it.
-    """
-
-    @property
-    def infinite_share(self) -> float:
-        """Which share of the records has an infinite number, as far as that stands clear of noise;
-        else 0.
-        """
-        return self._clear_share(self.infinite, self.missing_stddev)
-
-    @property
-    def clipped_share(self) -> float:
-        """The same of the records beyond declared bounds."""
-        return self._clear_share(self.clipped, sqrt(2) * self.missing_stddev)
-
-    def _clear_share(self, count: float, stddev: float) -> float:
-        total = max(self.present, 0.0) + max(self.missing, 0.0) + max(self.infinite, 0.0)
-        share = count / total if total > 0 else 0.0
-        return min(share, 1.0) if count > CLEARLY * stddev and share >= WORTH_A_WORD else 0.0
-
-    @property
-    def has_doubtful_bounds(self) -> bool:
-        """Whether the bounds are worth a word."""
-        if self.settled is not None:
-            return self.settled.is_worth_a_word
-        if self.overshoot is not None:
-            return self.overshoot.is_probable or self.overshoot.leaves_out_many
-        return self.uncertainty > DOUBTFUL * int(self.density.widths.sum())
-
-    @property
-    def left_out(self) -> float:
-        """Which part of the records is to be expected beyond bounds that were learnt."""
-        if self.settled is not None:
-            return self.settled.left_out
-        return 0.0 if self.overshoot is None else self.overshoot.left_out
-
-    @property
-    def doubtful_ends(self) -> list[int]:
-        """Grid points at which records may end, from the likeliest on: after what they surely
-        reach, and after the next cell.
-        """
-        return [] if self.overshoot is None else self.overshoot.doubtful_ends
-
-    def on_coarser_grid(self, fewer: int) -> "Learnt":
-        """The same on a grid with so many decimals less."""
-        return replace(
-            self,
-            density=self.density.on_coarser_grid(10**fewer),
-            uncertainty=self.uncertainty / 10**fewer,
-            lone=None if self.lone is None else self.lone // 10**fewer,
-        )
 
 
 def learn_density(
@@ -251,7 +105,7 @@ def learn_density(
     # the cells that were followed may hold nothing.
     n_chances = len(histograms[1].counts) if descents and not axis.has_bounds else 1
     same = inf if axis.has_bounds else SAME
-    spikes = _heavy_values([*histograms[1:], *descents], n_chances, same)
+    spikes = heavy_values([*histograms[1:], *descents], n_chances, same)
     if axis.has_bounds:
         histograms += descents
     # The first histogram is not counted: its cells are too wide to say what a point holds.
@@ -259,14 +113,13 @@ def learn_density(
     density, uncertainty, overshoot = _between_bounds(axis, first, histograms, spikes)
     # Bounds that were found may have shut out all but one value. With declared bounds that cannot
     # be.
-    is_lone = not axis.has_bounds and int(density.widths.sum()) == 1
-    if is_lone:
-        is_lone = not _is_alone(density, first, [*check, histograms[1]])
     hidden, lone = 0.0, None
-    if is_lone:
-        lone = int(density.starts[0])
-        hidden = _hidden_share(density, first, [*check, histograms[1]])
-        density = _with_neighbours(axis, density, first, histograms[1])
+    if not axis.has_bounds and int(density.widths.sum()) == 1:
+        finest = [*check, histograms[1]]
+        if not is_alone(density, first, finest):
+            lone = int(density.starts[0])
+            hidden = hidden_share(density, first, finest)
+            density = with_neighbours(axis, density, first, histograms[1])
     all_histograms = [first, *check, *histograms[1:]]
     # Every histogram counts the missing once more, for nothing; together they say it best.
     weights = np.array([histogram.stddev**-2 for histogram in all_histograms])
@@ -278,19 +131,20 @@ def learn_density(
             [histogram.clipped for histogram in all_histograms],
         )
     )
-    stddev = float(weights.sum() ** -0.5)
+    present, present_stddev = first.present
     return Learnt(
-        density.simplified(),
-        missing,
-        stddev,
-        *first.present,
-        first.stands_out,
-        noisiest,
-        hidden,
-        uncertainty,
-        overshoot,
-        infinite,
-        clipped,
+        density=density.simplified(),
+        missing=missing,
+        missing_stddev=float(weights.sum() ** -0.5),
+        present=present,
+        present_stddev=present_stddev,
+        stands_out=first.stands_out,
+        stddev=noisiest,
+        hidden=hidden,
+        uncertainty=uncertainty,
+        overshoot=overshoot,
+        infinite=infinite,
+        clipped=clipped,
         lone=lone,
     )
 
@@ -446,7 +300,7 @@ class _Asking:
         for more in range(MAX_DESCENTS, 0, -1):
             # Where bounds are learnt, a cell that only a coarser one speaks for could become one.
             speaking = [*coarser, *histograms] if self._axis.has_bounds else [histogram]
-            heavy = _may_hold_heavy_values(speaking)
+            heavy = may_hold_heavy_values(speaking)
             if not self.left or not heavy.any():
                 break
             width = int(histogram.widths[heavy].max())
@@ -458,97 +312,6 @@ class _Asking:
             histogram = self._histogram(starts, self.left / min(needed, more), histogram)
             histograms.append(histogram)
         return histograms
-
-
-def _may_hold_heavy_values(histograms: Sequence[ColumnHistogram]) -> NDArray[np.bool_]:
-    """Cells of many values, of the last histogram, that hold more records than cells beside them,
-    beyond doubt, by all histograms together, and so many that a value of them would weigh for
-    itself.
-    """
-    last = histograms[-1]
-    cells = [histogram.cells_of(last.starts[:-1]) for histogram in histograms]
-    beyond = [_beyond_neighbours(histogram) for histogram in histograms]
-    excess = [each[at] for (each, _), at in zip(beyond, cells, strict=True)]
-    variances = [each[at] for (_, each), at in zip(beyond, cells, strict=True)]
-    heights, precision = _heights(excess, variances, SAME)
-    is_heavy = heights * np.sqrt(precision) > significance(len(heights), POSSIBLE)
-    is_heavy &= excess[-1] > MAY_STAND_OUT * np.sqrt(variances[-1])
-    is_heavy &= heights > HEAVY * float(last.counts.sum())
-    return (last.widths > 1) & is_heavy
-
-
-def _beyond_neighbours(histogram: ColumnHistogram) -> tuple[Floats, Floats]:
-    """How many records more each cell has than the density beside it would give it, and the
-    variance of that.
-    """
-    n_cells = len(histogram.counts)
-    if n_cells == 1:
-        return histogram.counts, np.full(1, histogram.stddev**2)
-    density = np.pad(histogram.counts / histogram.widths, BESIDE, constant_values=np.nan)
-    around = [
-        density[BESIDE + shift : BESIDE + shift + n_cells]
-        for shift in range(-BESIDE, BESIDE + 1)
-        if shift
-    ]
-    usual = np.clip(np.nanmedian(around, axis=0), 0.0, None) * histogram.widths
-    return histogram.counts - usual, histogram.stddev**2 + usual
-
-
-def _heavy_values(
-    histograms: Sequence[ColumnHistogram], n_chances: int, same: float
-) -> dict[int, float]:
-    """Single values that hold more records than those beside them, beyond doubt, and how many, by
-    all histograms together at cells that they lie in.
-
-    The clearest is taken first; what it holds says no more for the values beside it. Of so many
-    cells others could have been followed in place of those that were. A coarse cell that holds
-    ``same`` standard deviations more than a value in it does not speak of that value.
-    """
-    last = histograms[-1]
-    points = last.starts[:-1][last.widths == 1]
-    points = points[histograms[0].widths[histograms[0].cells_of(points)] > 1]
-    if not points.size:
-        return {}
-    cells = [histogram.cells_of(points) for histogram in histograms]
-    beyond = [_beyond_neighbours(histogram) for histogram in histograms]
-    variances = [variance[at] for (_, variance), at in zip(beyond, cells, strict=True)]
-    excess = [each.copy() for each, _ in beyond]
-    deviations = significance(len(points) * n_chances)
-    found = dict[int, float]()
-    while len(found) < min(len(points), MAX_HEAVY):
-        own = [each[at] for each, at in zip(excess, cells, strict=True)]
-        heights, precision = _heights(own, variances, same)
-        is_plain = own[-1] > STANDS_OUT * np.sqrt(variances[-1])
-        is_plain &= heights > HEAVY / 2 * float(last.counts.sum())
-        clearness = np.where(is_plain, heights * np.sqrt(precision), 0.0)
-        best = int(np.argmax(clearness))
-        if clearness[best] <= deviations:
-            break
-        found[int(points[best])] = float(heights[best])
-        for each, at in zip(excess, cells, strict=True):
-            each[at[best]] -= heights[best]
-    return found
-
-
-def _heights(
-    excess: Sequence[Floats], variances: Sequence[Floats], same: float
-) -> tuple[Floats, Floats]:
-    """What single values hold beyond those beside them, and its precision, from the excess of their
-    cells in histograms from coarse to fine.
-
-    A coarser cell that holds more than twice as much, beyond doubt, says nothing of one of the
-    values in it.
-    """
-    heights = excess[-1]
-    precision = 1.0 / variances[-1]
-    agrees = np.ones(len(heights), dtype=np.bool_)
-    for wider, variance in zip(excess[-2::-1], variances[-2::-1], strict=True):
-        others = same * np.sqrt(variance + 1.0 / precision)
-        agrees &= wider - heights <= np.maximum(others, heights)
-        weight = np.where(agrees, 1.0 / variance, 0.0)
-        heights = (heights * precision + wider * weight) / (precision + weight)
-        precision = precision + weight
-    return heights, precision
 
 
 def _crowded(histogram: ColumnHistogram) -> NDArray[np.bool_]:
@@ -614,103 +377,6 @@ def _between_bounds(
     return overshoot.density, max(median_error, leaf / 2), overshoot
 
 
-def _is_alone(
-    density: Density, first: ColumnHistogram, histograms: Sequence[ColumnHistogram]
-) -> bool:
-    """Whether few records have another value than the only one, as far as noise can tell, and no
-    noisy count says that any has.
-
-    What lies beyond the largest numbers counts as the outermost one.
-    """
-    point = int(density.starts[0])
-    is_few = are_few(*_others(point, histograms), float(density.mass.sum()))
-    return is_few and not _is_outermost(point, first)
-
-
-def are_few(others: float, noise: float, total: float) -> bool:
-    """Whether a noisy count is none of many records, as far as noise can tell: no more than
-    `CONSTANT` of all.
-    """
-    normal = NormalDist()
-    any_others = normal.cdf(others / noise)  # there are no fewer than none
-    many_others = normal.cdf((others - CONSTANT * total) / noise)
-    return others <= BEYOND * noise and many_others <= MAYBE * any_others
-
-
-def _is_outermost(point: int, first: ColumnHistogram) -> bool:
-    """Whether a point is the largest or smallest one, which stands for all numbers beyond it."""
-    return point in (first.starts[0], first.starts[-1] - 1)
-
-
-def _hidden_share(
-    density: Density, first: ColumnHistogram, histograms: Sequence[ColumnHistogram]
-) -> float:
-    """The share of records that may have another value than the only one, with 95 % confidence; not
-    all of them, but where values may lie beyond all that numbers can have.
-    """
-    point = int(density.starts[0])
-    if _is_outermost(point, first):
-        return 1.0
-    others, noise = _others(point, histograms)
-    most = max(others, 0.0) + 2 * noise
-    return min(most / max(most, float(density.mass.sum())), MOST_HIDDEN)
-
-
-def _others(point: int, histograms: Sequence[ColumnHistogram]) -> tuple[float, float]:
-    """How many records have another value than one, by all histograms that have a cell for it, and
-    the standard deviation of that.
-    """
-    counts, variances = [], []
-    for histogram in histograms:
-        cell = int(histogram.cells_of(np.array([point]))[0])
-        if not 0 <= cell < len(histogram.counts):
-            continue
-        counts.append(
-            float(histogram.counts.sum() - histogram.counts[cell])
-            + histogram.below
-            + histogram.above
-        )
-        variances.append(histogram.stddev**2 * (len(histogram.counts) + 1))
-    weights = 1 / np.array(variances)
-    return float(weights @ counts / weights.sum()), float(weights.sum() ** -0.5)
-
-
-def _with_neighbours(
-    axis: SearchGrid, density: Density, first: ColumnHistogram, histogram: ColumnHistogram
-) -> Density:
-    """The density of a single value with the cells on both sides of it: one, or up to the largest
-    values.
-
-    A column of one value says nothing; unless that is beyond doubt, there is room for others, whose
-    bins are counted once they are measured.
-    """
-    point = int(density.starts[0])
-    cell = int(first.cells_of(np.array([point]))[0])
-    noise = BEYOND * histogram.stddev
-    if _is_outermost(point, first) or (
-        max(histogram.below, histogram.above) + noise <= CONSTANT * density.mass.sum()
-    ):
-        return density
-    furthest = 0 if axis.largest is None else axis.largest
-    is_below = histogram.below > OTHER_SIDE * histogram.stddev
-    lowest = min(-furthest, point) if is_below else point
-    to_high, to_low = first.cells_of(np.array([max(furthest, point), lowest]))
-    # Numbers that begin at 0 go on on one side of it: above, unless those below are told from
-    # noise.
-    is_zero = point == 0 and not axis.is_calendar
-    if not (is_zero and is_below):
-        stop = int(first.starts[min(max(int(to_high), cell + 1) + 1, len(first.counts))])
-        density = density.with_pieces(
-            np.array([point + 1, stop]), np.array([max(histogram.above, 1.0)])
-        )
-    if cell > 0 and (is_below or not is_zero):
-        begin = int(first.starts[max(min(int(to_low), cell - 1), 0)])
-        density = density.with_pieces(
-            np.array([begin, point]), np.array([max(histogram.below, 1.0)])
-        )
-    return density
-
-
 def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: int) -> Learnt:
     """Spend at most ``rho`` on bins by PrivTree: a density whose pieces, at most ``most``, are the
     bins.
@@ -730,13 +396,15 @@ def learn_tree(values: PrivateValues, axis: SearchGrid, *, rho: Fraction, most: 
     # Leaves are split until they hold about equally many records; no count is released.
     density = Density(edges, np.ones(len(edges) - 1))
     uncertainty = 0.0 if axis.has_bounds else float(density.widths[[0, -1]].max()) / 2
+    present, present_stddev = first.present
     return Learnt(
-        density,
-        first.missing,
-        first.stddev,
-        *first.present,
-        first.stands_out,
-        first.stddev,
+        density=density,
+        missing=first.missing,
+        missing_stddev=first.stddev,
+        present=present,
+        present_stddev=present_stddev,
+        stands_out=first.stands_out,
+        stddev=first.stddev,
         uncertainty=uncertainty,
         infinite=first.infinite,
         clipped=first.clipped,

@@ -9,7 +9,7 @@ import numpy as np
 
 from synthdp.core.grid import READ, Grid
 from synthdp.learning.beyond_doubt import BEYOND_DOUBT, share_unread
-from synthdp.learning.numbers import Learnt
+from synthdp.learning.learnt import Learnt
 from synthdp.privacy.values.private_values import NoisyHistogram, PrivateValues
 from synthdp.schema.columns.column import Column
 
