@@ -64,30 +64,17 @@ def evaluate_table(
     if weight is not None:
         _check_weight(weight, public)
         compared = without_column(public, weight)
+    queries = () if settings.queries is None else tuple(parse_queries(settings.queries, compared))
     wanted = WantedSections(
         by=_columns_in(settings.by, compared, "by"),
-        queries=tuple(parse_queries(settings.queries, compared))
-        if settings.queries is not None
-        else (),
+        queries=queries,
         seed=settings.seed,
         predicts=targets is not None or find_spec("sklearn") is not None,
     )
     measured, noise_notes = measured_in(stated, public, is_observed=schema is None)
     sections: list[tuple[str, dict[str, pd.DataFrame]]] = []
     with finishing(report) as progress:
-        read = {"": read_table(real, public, "real", weight=weight)}
-        if weight is not None and read[""].weights is None:
-            raise ParameterError(
-                f"weight: the real table has no column {weight!r}; name its weights"
-            )
-        for place, (name, data) in enumerate(tables.items()):
-            progress("reading tables", 1 + place, 1 + len(tables))
-            read[name] = read_table(
-                data,
-                public,
-                f"synthetic table {name!r}" if len(tables) > 1 else "synthetic",
-                weight=weight,
-            )
+        read = _read(real, tables, public, weight, progress)
         unread = {name: table.unread_shares() for name, table in read.items()}
         with_places = {column for shares in unread.values() for column in shares}
         # All tables must have the same cells to be compared. A place that is empty in every table
@@ -123,13 +110,10 @@ def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:
         named = {str(name): table for name, table in synthetic.items()}
     else:
         tables = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-        given = (
-            _default_names(tables)
-            if names is None
-            else [names]
-            if isinstance(names, str)
-            else list(names)
-        )
+        if names is None:
+            given = _default_names(tables)
+        else:
+            given = [names] if isinstance(names, str) else list(names)
         if len(given) != len(tables):
             raise ParameterError(
                 f"names: {len(given)} for {len(tables)} synthetic tables; give one each"
@@ -142,6 +126,20 @@ def _named(synthetic: Any, names: Sequence[str] | None) -> dict[str, Any]:
             "synthetic: there is no table, or one has an empty name; give one or more, named"
         )
     return named
+
+
+def _read(
+    real: Any, tables: Mapping[str, Any], public: Schema, weight: str | None, progress: Report
+) -> dict[str, ReadTable]:
+    """All tables by name, of which that of the real one is empty."""
+    read = {"": read_table(real, public, "real", weight=weight)}
+    if weight is not None and read[""].weights is None:
+        raise ParameterError(f"weight: the real table has no column {weight!r}; name its weights")
+    for place, (name, data) in enumerate(tables.items()):
+        progress("reading tables", 1 + place, 1 + len(tables))
+        called = f"synthetic table {name!r}" if len(tables) > 1 else "synthetic"
+        read[name] = read_table(data, public, called, weight=weight)
+    return read
 
 
 def _default_names(tables: Sequence[Any]) -> list[str]:
