@@ -216,10 +216,9 @@ class Drifting:
         """
         resolutions = survey.resolutions
         strengths = self._strengths(candidates.pairs)
-        variances: dict[Clique, float] = {}
-        for name, column in self._columns.items():
-            variances[(name,)] = column.variance
-        columns = survey.column_errors(variances)
+        columns = survey.column_errors(
+            {(name,): column.variance for name, column in self._columns.items()}
+        )
         # A total says nothing about columns.
         resolved = [(m, _resolution(resolutions, m)) for m in self._measured if m.clique]
         planned = [
@@ -232,12 +231,12 @@ class Drifting:
         unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
         loss = survey.loss(unmeasured, candidates.weights_by(strengths))
         noise = self._noise_by_part(loss, planned, unmeasured)
-        known: dict[ResolvedClique, float] = {}
-        for part in loss.parts:
-            if part in columns:
-                known[part] = columns[part]
-            else:
-                known[part] = _weighed_error(unmeasured[part], noise[part])
+        known = {
+            part: columns[part]
+            if part in columns
+            else _weighed_error(unmeasured[part], noise[part])
+            for part in loss.parts
+        }
 
         # What a score shows beyond chance and the errors of what is known is drift.
         scores, stddev = survey.score_pairs(partial(self._moved, total=True), rho)
@@ -257,12 +256,12 @@ class Drifting:
         # nobody knows.
         strengths = {pair: max(square, drift.by_pair[pair]) for pair, square in strengths.items()}
         unmeasured = {**columns, **self._unmeasured(survey, strengths, list(wide))}
-        errors: dict[ResolvedClique, float] = {}
-        for part in loss.parts:
-            if part in columns:
-                errors[part] = columns[part]
-            else:
-                errors[part] = _weighed_error(unmeasured[part], noise[part] + drift.of(part))
+        errors = {
+            part: columns[part]
+            if part in columns
+            else _weighed_error(unmeasured[part], noise[part] + drift.of(part))
+            for part in loss.parts
+        }
         # Wider marginals are no part of the first plan before they are scored, as in `auto`.
         if not self.has_moved:
             self.wider = {part: error for part, error in errors.items() if len(part.clique) > 2}

@@ -27,6 +27,11 @@ from synthdp.schema.rules.rules import levels_where
 from synthdp.schema.schema import Schema
 from synthdp.schema.words.headers import listed
 
+_OF_CHILDREN = frozenset(
+    ("max_children", "min_children", "order", "limits", "increasing", "unique", "orphans")
+)
+"""What is said of the rows of a table below another."""
+
 Resources = Mapping[str, Mapping[str, Any]]
 
 
@@ -149,6 +154,18 @@ def _primary_key(schema: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return names_of(declared) if (declared := in_package(schema, name)["primaryKey"]).value else ()
 
 
+def _parent_key(links: Links, name: str) -> tuple[str, ...]:
+    """The columns that refer to the parent, in the order of its key: a description may name them in
+    any order.
+    """
+    parent_key = tuple[str, ...]()
+    for columns, other, there in links.references(name):
+        if other == links.parent(name):
+            by_name = dict(zip(there, columns, strict=True))
+            parent_key = tuple(by_name[key] for key in _key(links, other))
+    return parent_key
+
+
 def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     """What is public of one protected table; raises `SchemaError` if its resource contradicts
     itself.
@@ -156,14 +173,8 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     resource = resources[name]
     schema = resources[name]["schema"]
     own = synthdp_part(resources[name], name)
-    # The columns that refer to the parent, in the order of its key: a description may name them in
-    # any order.
     parent = links.parent(name)
-    parent_key = tuple[str, ...]()
-    for columns, other, there in links.references(name):
-        if other == parent:
-            by_name = dict(zip(there, columns, strict=True))
-            parent_key = tuple(by_name[key] for key in _key(links, other))
+    parent_key = _parent_key(links, name)
     key = _primary_key(schema, name)
     types = _types(schema, name)
     if unknown := [column for column in (*key, *parent_key) if column not in types]:
@@ -182,15 +193,7 @@ def linked_table(resources: Resources, links: Links, name: str) -> LinkedTable:
     # spent.
     columns_ = None if declared is None else outline_of(declared)
     opened = [] if declared is None else [column.name for column in declared.open_columns]
-    if parent is None and own.mapping().keys() & {
-        "max_children",
-        "min_children",
-        "order",
-        "limits",
-        "increasing",
-        "unique",
-        "orphans",
-    }:
+    if parent is None and own.mapping().keys() & _OF_CHILDREN:
         refuse_package(
             "it is the root, which has no parent: bounds, an order and limits are for other tables",
             name,
