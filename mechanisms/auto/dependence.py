@@ -22,12 +22,17 @@ _ROUNDS = 200
 
 
 def squared_strengths(
-    noisy: Sequence[float], stddev: float, explained: Sequence[float], *, total: float
+    noisy: Sequence[float],
+    stddev: float,
+    explained: Sequence[float],
+    *,
+    total: float,
+    shown: Sequence[float] | float = 1.0,
 ) -> FloatArray:
     """Expected squared L1 distances of dependences, given noisy errors that other things add to.
 
-    The error of a pair is ``sqrt(dependence^2 + explained)`` [right angles], and is released with
-    Gaussian noise. The distribution of the dependences is estimated from all of them, without
+    The error of a pair is ``sqrt(shown dependence^2 + explained)`` [right angles], and is released
+    with Gaussian noise. The distribution of the dependences is estimated from all of them, without
     assuming a shape [Kiefer and Wolfowitz 1956], so that the largest of many noisy errors are not
     believed more than they deserve, and those that noise hides are not taken to be nothing.
 
@@ -41,6 +46,8 @@ def squared_strengths(
         For each the squared error that does not come from dependence.
     total
         Number of records.
+    shown
+        The share of each squared dependence that its error holds: merged levels hide some.
 
     Returns
     -------
@@ -50,7 +57,8 @@ def squared_strengths(
     strengths = _GRID * total
     # Residuals stand at right angles, so squares add up: what the columns' own errors and chance
     # make of a pair is known, and what is left is dependence.
-    expected = np.sqrt(np.square(strengths) + np.asarray(explained, dtype=np.float64)[:, None])
+    seen = np.multiply.outer(np.broadcast_to(shown, len(noisy)), np.square(strengths))
+    expected = np.sqrt(seen + np.asarray(explained, dtype=np.float64)[:, None])
     logs = -0.5 * np.square((np.asarray(noisy, dtype=np.float64)[:, None] - expected) / stddev)
     # The imagined pairs keep a table of three columns, which has three scores, from being explained
     # by its own noise; beside the 300 pairs of 25 columns they are nothing.

@@ -87,12 +87,12 @@ def first_errors(
         + resolutions.by_chance(*scored, total)
         for scored in scores
     ]
-    squares = squared_strengths(list(scores.values()), stddev, explained, total=total)
+    # A coarse table shows a part of a dependence; the whole of it is what other resolutions are
+    # expected to show theirs of.
+    shown = [resolutions.shown_share(*scored) for scored in scores]
+    squares = squared_strengths(list(scores.values()), stddev, explained, total=total, shown=shown)
     strengths = {
-        # A coarse table shows a part of a dependence; the whole of it is what other resolutions are
-        # expected to show theirs of.
-        scored.clique: square / resolutions.shown_share(*scored)
-        for scored, square in zip(scores, squares.tolist(), strict=True)
+        scored.clique: square for scored, square in zip(scores, squares.tolist(), strict=True)
     }
     errors = dict(columns)
     for pair, square in strengths.items():

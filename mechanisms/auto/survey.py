@@ -5,6 +5,7 @@ and the batches of measurements that follow from them.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from math import sqrt
 from types import MappingProxyType
 from typing import NamedTuple, final
 
@@ -103,7 +104,15 @@ class Survey:
         self.shares = one_way_shares(table.domain, table.released, total=self._total)
         """About what share of the records each level of a column has."""
         self.resolutions = Resolutions(
-            table.domain, self.shares, can_merge=engine.takes_merged, given=groups
+            table.domain,
+            self.shares,
+            can_merge=engine.takes_merged,
+            given=groups,
+            noise={
+                clique[0]: sqrt(variance) / self._total
+                for clique, variance in self._variances.items()
+                if len(clique) == 1
+            },
         )
         """What marginals are scored and measured at."""
 
@@ -294,9 +303,12 @@ class Survey:
         variances
             Of the count of a level, by column; by default those of the measurements.
         """
-        if variances is None:
-            variances = {m.clique: float(m.variance.mean()) for m in self._table.released}
-        return column_errors(variances, self.resolutions, total=self._total)
+        return column_errors(variances or self._variances, self.resolutions, total=self._total)
+
+    @property
+    def _variances(self) -> dict[Clique, float]:
+        """Of the count of a cell, by measured marginal."""
+        return {m.clique: float(m.variance.mean()) for m in self._table.released}
 
 
 def first_score_rho(

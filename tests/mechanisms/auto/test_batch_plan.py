@@ -233,7 +233,7 @@ def test_one_column():
 def dependent_pairs(n_levels, *, strength, total=5_000.0):
     """Columns of equal levels, all pairs of which depend alike, and what is known of their parts."""
     names = ("a", "b", "c")
-    domain = Domain(names, (n_levels,) * 3)
+    domain = Domain(names, (n_levels,) * 3, ordered=frozenset(names))
     resolutions = Resolutions(domain, {name: np.full(n_levels, 1 / n_levels) for name in names})
     pairs = list(combinations(names, 2))
     errors = {}

@@ -37,6 +37,22 @@ def test_little_noise_tells_it_to_a_step_of_the_grid(strength, known):
     assert np.sqrt(found) == pytest.approx(strength, rel=0.125)
 
 
+@pytest.mark.parametrize("shown", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("strength", [150.0, 3000.0])
+def test_what_merged_levels_hide_is_added(strength, shown):
+    error = np.sqrt(shown * strength**2 + 100.0**2)
+    (found,) = squared_strengths([error], 0.02, [100.0**2], total=TOTAL, shown=[shown])
+    assert np.sqrt(found) == pytest.approx(strength, rel=0.125)
+
+
+def test_little_that_is_shown_says_little():
+    """Noise of a score is not taken for the tenth of a large dependence that merged levels show."""
+    noisy = np.random.default_rng(0).normal(0, 300.0, 200).tolist()
+    shown = [1.0] * 199 + [0.01]
+    found = squared_strengths(noisy, 300.0, [0.0] * 200, total=TOTAL, shown=shown)
+    assert found.max() < 300.0**2
+
+
 def test_nothing_but_noise_leaves_what_was_thought_before():
     """Exponential, of mean a tenth of the records, and 0 once in twenty times: the squares' mean is
     0.95 * 2 / 100.

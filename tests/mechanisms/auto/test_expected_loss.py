@@ -139,7 +139,7 @@ def test_questions_tell_of_the_parts_inside_that_matter():
 def resolved(shape=(32, 2, 40), seed=0):
     """Three columns, two of them with resolutions, the squared errors of all parts, and a workload."""
     rng = np.random.default_rng(seed)
-    domain = Domain(tuple("abc"), shape)
+    domain = Domain(tuple("abc"), shape, ordered=frozenset("abc"))
     shares = {
         name: rng.dirichlet(np.full(size, 3.0)) for name, size in zip("abc", shape, strict=True)
     }
@@ -179,7 +179,7 @@ def test_parts_of_a_measured_residual_have_the_noise_of_what_they_show_beyond_th
     """By simulation, with levels as many as they count for: groups that hold equally many of equal
     levels.
     """
-    domain, rho = Domain(("a", "b"), (32, 3)), 0.05
+    domain, rho = Domain(("a", "b"), (32, 3), ordered=frozenset("ab")), 0.05
     resolutions = Resolutions(domain, {"a": np.full(32, 1 / 32), "b": np.full(3, 1 / 3)})
     pair = ("a", "b")
     noise = np.random.default_rng(0).normal(0, sqrt(1 / (2 * rho)), (4000, 32, 3))
