@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from synthdp.core.errors import ModelTooLargeError
 from synthdp.core.measurement import CLEAR_TOTAL, clear_total, total_and_noise
 from synthdp.core.version import __version__
+from synthdp.core.workload import MAX_DEFAULT_CELLS
 from synthdp.inference.engine import Engine
 from synthdp.learning.bins_lost import lost_bins
 from synthdp.learning.learner import LearntColumn
@@ -121,9 +123,13 @@ def _steady(views: Mapping[str, LinkedView], parts: Mapping[str, Synthesis]) -> 
             continue
         for other, own in view.siblings.items():
             name = own.removeprefix(f"{view.name}.")
-            if name == view.table.order:
+            # A larger table is not asked for, and the model has both columns apart.
+            if name == view.table.order or part.schema[own].size ** 2 > MAX_DEFAULT_CELLS:
                 continue
-            pair = np.maximum(model.marginal((other, own)).values, 0.0)
+            try:
+                pair = np.maximum(model.marginal((other, own)).values, 0.0)
+            except ModelTooLargeError:  # of a tree whose cliques this joins
+                continue
             total = float(pair.sum()) or 1.0
             same = float(np.trace(pair)) / total
             by_chance = float(pair.sum(axis=0) @ pair.sum(axis=1)) / total**2

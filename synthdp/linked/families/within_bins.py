@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from synthdp.core.errors import ModelTooLargeError
 from synthdp.inference.arrays import CodeColumn
 from synthdp.linked.families.fitted_view import FittedView
 from synthdp.linked.package.qualified import OTHER
@@ -85,7 +86,8 @@ def _drawn_gaps(
 ) -> NDArray[np.int64] | None:
     """Of all rows the shortest and the longest gap from the row before, in grid points of the column
     of order, shape ``(2, n_rows)``, given the bins of both; 0 of rows that are not later ones. None
-    of views that were released without gaps.
+    of views that were released without gaps, and where the model has the bins of both rows so far
+    apart that it cannot table them.
     """
     view, model, known = fitted.view, fitted.model, fitted.view.gaps
     if known is None or known.name not in model.domain.attributes:
@@ -93,7 +95,10 @@ def _drawn_gaps(
     name = f"{view.name}.{view.table.order}"
     starts, lengths = known.axis.drawn_starts, known.starts
     n_bins = len(starts) - 1
-    shares = np.maximum(model.marginal((OTHER + name, name, known.name)).values, 0.0)
+    try:
+        shares = np.maximum(model.marginal((OTHER + name, name, known.name)).values, 0.0)
+    except ModelTooLargeError:
+        return None
     # Rows of two bins are no nearer to each other than these are, and no further than their ends.
     nearest = starts[:-1] - starts[1:, None] + 1
     furthest = starts[1:] - 1 - starts[:-1, None]

@@ -6,6 +6,7 @@ import pytest
 from helpers.homes import home
 
 import synthdp
+from synthdp.core import ModelTooLargeError
 from synthdp.linked import FittedView, HistoryRelease, Package, views_of
 
 # Steps of drawing, whose ranges no drawn row shows by itself.
@@ -167,6 +168,24 @@ def test_gaps_that_are_drawn_fit_between_their_bins():
     assert not shortest[::2].any()
     assert (shortest[later] <= starts[codes[later] + 1] - 1 - starts[codes[later - 1]]).all()
     assert (longest[later] >= starts[codes[later]] - starts[codes[later - 1] + 1] + 1).all()
+
+
+def test_rows_whose_bins_no_model_tables_are_drawn_by_bins_alone(monkeypatch):
+    release = synthdp.synthesize(
+        visits(), schema(), epsilon=1, delta=1e-6, unit="who", max_rows_per_unit=MOST, order="day"
+    )
+    model = type(release.linked.parts["later rows"].model)
+    marginal = model.marginal
+
+    def limited(self, names):
+        if "gap before rows.day" in names:
+            raise ModelTooLargeError
+        return marginal(self, names)
+
+    monkeypatch.setattr(model, "marginal", limited)
+    drawn = release.sample(N, seed=0)
+    assert (days_between(drawn) >= 0).all()
+    assert apart(days_between(visits()), days_between(drawn)) > 0.2, "gaps do more"
 
 
 def test_points_lie_in_their_bins_in_order_and_as_far_apart_as_gaps_say_if_they_can():
