@@ -187,7 +187,10 @@ class HistorySynthesis(Result):
             return name
         if name in self._constant:
             return f"{PERSONS}.{name}"
-        plain = name.removeprefix(OTHER)
+        schema = self._linked.package[ROWS].schema
+        # A column may be called so itself: "other diagnosis".
+        is_own = schema is not None and name in schema.names
+        plain = name if is_own else name.removeprefix(OTHER)
         return f"{OTHER if name != plain else ''}{ROWS}.{plain}"
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:

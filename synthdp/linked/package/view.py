@@ -369,18 +369,21 @@ def views_of(package: Package) -> dict[str, LinkedView]:
     Raises
     ------
     SchemaError
-        If a rule names no column, or columns that no row has together, or does not fit them.
+        If a rule names no column, or columns that no row has together, or does not fit them; or a
+        table is called as the later rows of another one are.
     """
     both = [
         (LinkedView(package, table), LinkedView(package, table, is_later=True))
         for table in package.tables
     ]
-    views = {
-        view.label: view
-        for pair in both
-        for view in pair
-        if not view.is_later or view.table.max_children > 1
-    }
+    asked = [
+        view for pair in both for view in pair if not view.is_later or view.table.max_children > 1
+    ]
+    views = {view.label: view for view in asked}
+    for view in asked:
+        if views[view.label] is not view:
+            above = view.label.removeprefix(LATER)
+            refuse_package(f"later rows of {above!r} are called so, too; rename it", view.label)
     check_rules(package)
     # A view whose rules do not fit is refused now, before anything is paid for.
     _ = [view.schema for view in views.values()]

@@ -108,6 +108,16 @@ def test_marginals_are_of_columns_of_both():
         found.marginal(["other sex"])
 
 
+def test_a_column_may_be_called_as_one_of_the_row_before_is():
+    data, content = frame().rename(columns={"cost": "other visit"}), schema()
+    content["fields"][2]["name"] = "other visit"
+    found = release(data=data, content=content)
+    assert found.marginal(["other visit"]).sum() == pytest.approx(len(data), rel=0.2)
+    both = found.marginal(["other other visit", "other visit"])
+    assert both.index.names == ["other other visit", "other visit"]
+    assert both.sum() == pytest.approx(len(data) - N, rel=0.2)
+
+
 def test_rules_hold_whose_columns_they_are_on():
     rules = [
         {"forbid": {"sex": ["m"], "born": {"maximum": 1949}}},

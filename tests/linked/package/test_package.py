@@ -138,6 +138,9 @@ BAD = {
         limits=[{"where": {"age": [1]}, "at_most": 1}]
     ),
     "limits are for other tables": lambda r, _: r["homes"].update(synthdp={"order": "place"}),
+    "table 'later people': later rows of 'people' are called so, too": lambda r, _: r[
+        "pets"
+    ].update(name="later people"),
     "give a file in the folder of the package": lambda r, _: r["pets"].update(path="../pets.csv"),
 }
 
@@ -148,6 +151,13 @@ def test_packages_that_contradict_themselves_are_refused_in_one_line(said):
         views_of(Package.from_dict(changed(BAD[said])))
     assert str(refused.value).startswith("package: ")
     assert "\n" not in str(refused.value)
+
+
+def test_roots_that_are_called_as_later_rows_are_refused():
+    content = description()
+    renamed = json.loads(json.dumps(content).replace('"homes"', '"later people"'))
+    with pytest.raises(SchemaError, match="later rows of 'people' are called so"):
+        views_of(Package.from_dict(renamed))
 
 
 @pytest.mark.parametrize(
