@@ -78,6 +78,12 @@ class Engine(ABC):
         """
         return True
 
+    def refuses(self, domain: Domain, cliques: Sequence[Clique]) -> bool:  # noqa: ARG002
+        """Whether a model of these cliques needs more cells than the engine may use, so that `fit`
+        raises `ModelTooLargeError`.
+        """
+        return False
+
     def over_merged(self, domain: Domain, coarsening: Coarsening) -> Self:  # noqa: ARG002 - most engines hold no codes
         """The engine for the domain that ``coarsening`` makes of ``domain``."""
         return self

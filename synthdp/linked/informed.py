@@ -13,6 +13,9 @@ from synthdp.core.measurement import Coarsening, LinearMeasurement
 from synthdp.inference.engine import Engine, FitProblem
 from synthdp.inference.model import Model
 
+_ROOM = 2**20
+"""Cells of a model that is to hold some of what is known, as it cannot hold all: fitted in seconds."""
+
 
 @final
 class InformedEngine(Engine):
@@ -75,11 +78,29 @@ class InformedEngine(Engine):
 
     def checked(self, problem: FitProblem) -> FitProblem:
         """The problem with what is known beside what was measured."""
-        measurements = [*problem.measurements, *self._measured]
+        measurements = [*problem.measurements, *self._held(problem)]
         constraints = [*problem.constraints, *self._constraints]
         return self._engine.checked(
             replace(problem, measurements=measurements, constraints=constraints)
         )
+
+    def _held(self, problem: FitProblem) -> Sequence[LinearMeasurement]:
+        """What is known; where the engine would refuse all of it, what there is room for beside what
+        was measured, the first ones first.
+        """
+        domain = problem.domain
+        cliques = [each.clique for each in (*problem.measurements, *problem.constraints)]
+        cliques += [each.clique for each in self._constraints]
+        known = [each.clique for each in self._measured]
+        if not self._engine.refuses(domain, [*cliques, *known]):
+            return self._measured
+        held = []
+        for each in self._measured:
+            with_it = [*cliques, each.clique]
+            if len(each.clique) == 1 or self._engine.can_hold(domain, with_it, max_cells=_ROOM):
+                cliques = with_it
+                held.append(each)
+        return held
 
     def fit(self, problem: FitProblem) -> Model:
         """Fit a model to all of them."""

@@ -286,6 +286,10 @@ class GraphicalModelEngine(MaximumLikelihoodEngine):
         """Whether the junction tree of these cliques is that small."""
         return JunctionTree.covering(domain, map(domain.varying, cliques)).n_cells() <= max_cells
 
+    def refuses(self, domain: Domain, cliques: Sequence[Clique]) -> bool:
+        """Whether the junction tree of these cliques has more than `max_cells`."""
+        return not self.can_hold(domain, cliques, max_cells=self.max_cells)
+
     def rough(self) -> "GraphicalModelEngine":
         """The same engine with a looser stopping rule."""
         # A thousand times as loose: such models are only what errors are measured against.
