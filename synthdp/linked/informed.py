@@ -89,8 +89,8 @@ class InformedEngine(Engine):
         was measured, the first ones first.
         """
         domain = problem.domain
-        cliques = [each.clique for each in (*problem.measurements, *problem.constraints)]
-        cliques += [each.clique for each in self._constraints]
+        cliques = [each.clique for each in problem.measurements]
+        cliques += [each.clique for each in (*problem.constraints, *self._constraints)]
         known = [each.clique for each in self._measured]
         if not self._engine.refuses(domain, [*cliques, *known]):
             return self._measured

@@ -372,18 +372,14 @@ def views_of(package: Package) -> dict[str, LinkedView]:
         If a rule names no column, or columns that no row has together, or does not fit them; or a
         table is called as the later rows of another one are.
     """
-    both = [
-        (LinkedView(package, table), LinkedView(package, table, is_later=True))
-        for table in package.tables
-    ]
-    asked = [
-        view for pair in both for view in pair if not view.is_later or view.table.max_children > 1
-    ]
-    views = {view.label: view for view in asked}
-    for view in asked:
-        if views[view.label] is not view:
-            above = view.label.removeprefix(LATER)
-            refuse_package(f"later rows of {above!r} are called so, too; rename it", view.label)
+    views: dict[str, LinkedView] = {}
+    for table in package.tables:
+        for is_later in (False, True) if table.max_children > 1 else (False,):
+            view = LinkedView(package, table, is_later=is_later)
+            if view.label in views:
+                above = view.label.removeprefix(LATER)
+                refuse_package(f"later rows of {above!r} are called so, too; rename it", view.label)
+            views[view.label] = view
     check_rules(package)
     # A view whose rules do not fit is refused now, before anything is paid for.
     _ = [view.schema for view in views.values()]
