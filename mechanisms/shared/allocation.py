@@ -168,3 +168,13 @@ def predicted_error(plan: Mapping[Clique, float], demands: Mapping[Clique, Deman
 
 L1_OF_NOISE = sqrt(2 / pi)
 """Expected absolute value of Gaussian noise, in standard deviations."""
+
+_LARGEST_PENALTY = 2.0**40
+"""The largest that a score takes; a marginal with more noise is worth no measurement."""
+
+
+def noise_of(sigma: float, n_cells: int) -> float:
+    """Expected L1 error of so many counts with Gaussian noise, in records, as far as a score takes
+    it.
+    """
+    return min(L1_OF_NOISE * sigma * n_cells, _LARGEST_PENALTY)

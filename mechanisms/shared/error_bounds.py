@@ -12,7 +12,7 @@ from synthdp.core.cliques import Clique
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
-from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
+from synthdp.mechanisms.shared.allocation import L1_OF_NOISE, noise_of
 
 CONFIDENCE = 0.95
 """Of each bound; the usual level of a published interval."""
@@ -36,7 +36,7 @@ class Choice:
 
     def penalty(self, clique: Clique) -> float:
         """Expected L1 error of a measurement, in records."""
-        return L1_OF_NOISE * self.sigma * self.estimates[clique].size
+        return noise_of(self.sigma, self.estimates[clique].size)
 
 
 def error_bounds(

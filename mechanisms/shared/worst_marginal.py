@@ -7,7 +7,7 @@ from math import sqrt
 from synthdp.core.cliques import Clique
 from synthdp.core.workload import Workload
 from synthdp.inference.model import Model
-from synthdp.mechanisms.shared.allocation import L1_OF_NOISE
+from synthdp.mechanisms.shared.allocation import noise_of
 from synthdp.privacy.private_table import PrivateTable
 from synthdp.privacy.scores import MarginalL1Error
 
@@ -69,7 +69,7 @@ def improvement_score(
     estimates = dict(
         zip(candidates, (factor.values for factor in model.marginals(candidates)), strict=True)
     )
-    penalties = {clique: L1_OF_NOISE * sigma * values.size for clique, values in estimates.items()}
+    penalties = {clique: noise_of(sigma, values.size) for clique, values in estimates.items()}
     return MarginalL1Error(
         estimates, weights=workload.relative_weights(candidates), penalties=penalties
     )

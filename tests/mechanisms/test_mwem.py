@@ -113,3 +113,13 @@ def test_mwem_pgm_keeps_its_junction_tree_small():
 def test_mwem_pgm_refuses_a_tree_without_cells():
     with pytest.raises(ParameterError, match="max_cells"):
         MWEMPGM(max_cells=0)
+
+
+def test_marginals_with_more_noise_than_a_score_takes_stop_no_run(mechanism):
+    """They did in the first round that met one, after others were paid for."""
+    table = private_table([np.zeros(9, np.int64)] * 2, (300, 300), epsilon=1e-7)
+    workload = Workload.all_k_way(table.domain, 2)
+    task = Task(workload=workload, engine=ENGINES[mechanism])
+    model = mechanism(rounds=2, selection_share=0.9999).release(table, task)
+    assert model.domain == table.domain
+    assert table.ledger.remaining < table.ledger.budget
