@@ -309,6 +309,7 @@ class _Run:
             can_merge=self._task.engine.takes_merged,
             is_allowed=survey.is_allowed,
             known=self._task.engine.known_sets,
+            names=survey.resolutions.names,
         )
 
     def measure_heavy_values(self, survey: Survey) -> None:
@@ -373,6 +374,7 @@ class _Run:
             * Fraction(self._mechanism.named_share),
             can_merge=self._task.engine.takes_merged,
             is_allowed=survey.is_allowed,
+            names=survey.resolutions.names,
         ).measure()
         return True
 

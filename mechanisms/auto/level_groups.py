@@ -1,6 +1,6 @@
 """Groups of neighbouring levels of about equal shares, where noise allows no more cells."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -50,8 +50,13 @@ def equal_groups(shares: FloatArray, most: int) -> NDArray[np.int64] | None:
     return np.searchsorted(bounds, np.arange(shares.size), side="right") - 1
 
 
-def merged_to(domain: Domain, shares: Mapping[str, FloatArray], most: int) -> Coarsening | None:
-    """The merging of all columns to at most so many groups each; None if it merges nothing."""
-    groups = {name: equal_groups(shares[name], most) for name in domain.attributes}
+def merged_to(
+    domain: Domain, shares: Mapping[str, FloatArray], most: int, *, but: Collection[str] = ()
+) -> Coarsening | None:
+    """The merging of all columns ``but`` some to at most so many groups each; None if it merges
+    nothing.
+    """
+    names = [name for name in domain.attributes if name not in but]
+    groups = {name: equal_groups(shares[name], most) for name in names}
     merged = {name: found for name, found in groups.items() if found is not None}
     return Coarsening(merged) if merged else None

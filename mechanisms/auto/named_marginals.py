@@ -61,6 +61,9 @@ class NamedMarginals:
         Whether a model over some cliques can be fitted.
     known
         Sets of columns of which all is public.
+    names
+        Columns whose levels have nothing in common with those beside them: they are merged only
+        where noise hides all of their levels, however few groups the others have.
 
     Attributes
     ----------
@@ -78,6 +81,7 @@ class NamedMarginals:
         can_merge: bool,
         is_allowed: Callable[[Sequence[Clique]], bool],
         known: Collection[frozenset[str]] = (),
+        names: Collection[str] = (),
     ) -> None:
         self._table = table
         # The default workload names nothing: floors under all triples would take half of the budget
@@ -96,8 +100,11 @@ class NamedMarginals:
         self._coarsenings: list[Coarsening | None] = [None]
         if self._weights and can_merge:
             # Finest first: the first one that is quiet enough is taken.
-            finest_first = reversed(_MOST_GROUPS)
-            self._coarsenings += [merged_to(table.domain, shares, most) for most in finest_first]
+            self._coarsenings += [
+                merged_to(table.domain, shares, most, but=but)
+                for but in (names, ())
+                for most in reversed(_MOST_GROUPS)
+            ]
         self._all_rho = rho
         self._whole_weight = sum(map(Fraction, self._weights.values()))
         self.floors: list[Floor] = []

@@ -108,19 +108,20 @@ class Resolutions:
         given: Groups = MappingProxyType({}),
         noise: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
-        names = {
+        self.names = frozenset(
             name
             for name in domain.attributes
             if name not in domain.ordered and are_unlike(shares[name], noise.get(name, 0.0))
-        }
+        )
+        """Columns whose levels have nothing in common with those beside them."""
         kept = {
             name: _kept_of_names(ways, shares[name])
-            if name in names
+            if name in self.names
             else _kept(ways, domain.special.get(name, ()))
             for name, ways in given.items()
             if shares[name].size >= _least_levels(domain, name)
         }
-        groups = _nested_groups(domain, shares, _MOST_GROUPS if can_merge else (), kept, names)
+        groups = _nested_groups(domain, shares, _MOST_GROUPS if can_merge else (), kept, self.names)
         self.coarsenings = [Coarsening(group) if group else None for group in groups]
         """What each resolution merges; None for the last."""
         merged: list[dict[str, FloatArray]] = [
@@ -152,7 +153,7 @@ class Resolutions:
         self._shown = [
             {
                 name: shown_of_names(shares[name], own)
-                if name in names
+                if name in self.names
                 else _share_of_groups(int(own.max()) + 1)
                 for name, own in group.items()
             }
