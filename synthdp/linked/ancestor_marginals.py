@@ -50,7 +50,9 @@ MAX_CELLS = 2**12
 """We do not estimate larger tables: the drawn families would fill them no better than noise."""
 
 MIN_DEPENDENCE = 0.02
-"""We do not estimate pairs nearer to independence, in TVD: their one-way tables say as much."""
+"""We do not estimate pairs nearer to independence, in TVD beyond what chance makes of drawn rows: their
+one-way tables say as much.
+"""
 
 MAX_ROOTS = 50_000
 """Roots that are drawn: with more, no estimated table would be more exact than its noise."""
@@ -114,6 +116,8 @@ class AncestorMarginals:
             (name,): self._counts(domain, (name,), codes, weights) for name in names
         }
         total = float(weights.sum()) or 1.0
+        # As many rows of the same weight as differ by chance as these do [Kish 1965].
+        n_drawn = total**2 / max(float(np.square(weights).sum()), total**2 * 1e-12)
         strengths: dict[Clique, float] = {}
         for pair in combinations(names, 2):
             if domain.size(pair) <= MAX_CELLS:
@@ -121,7 +125,8 @@ class AncestorMarginals:
                 # Only pairs that depend in the drawn families are worth a table: independent ones
                 # follow from their columns.
                 apart = np.outer(tables[pair[:1]], tables[pair[1:]]) / total
-                strengths[pair] = 0.5 * float(np.abs(counts - apart).sum()) / total
+                strength = 0.5 * float(np.abs(counts - apart).sum()) / total
+                strengths[pair] = strength - _by_chance(apart / total, n_drawn)
                 tables[pair] = counts
         dependent = sorted(
             (pair for pair in strengths if strengths[pair] >= MIN_DEPENDENCE),
@@ -315,3 +320,12 @@ class AncestorMarginals:
             np.float64
         )
         return counts.reshape(shape)
+
+
+def _by_chance(shares: FloatArray, n_rows: float) -> float:
+    """About the TVD from their shares that so many rows have by chance: half the mean absolute
+    deviations of Poisson numbers, of small ones twice their mean.
+    """
+    expected = n_rows * shares
+    deviations = np.minimum(np.sqrt(2.0 / np.pi * expected), 2.0 * expected)
+    return 0.5 * float(deviations.sum()) / n_rows

@@ -233,7 +233,9 @@ def test_what_orders_rows_is_not_said_to_be_constant():
     data = frame()
     data["visit"] = data["person"] % MOST
     found = release(constant=(), data=data, epsilon=30)
-    assert {text.split("'")[1] for text in found.cautions if "--constant" in text} == {"sex"}
+    names = {text.split("'")[1] for text in found.cautions if "--constant" in text}
+    assert "sex" in names
+    assert "visit" not in names
     pair = found.marginal(["other visit", "visit"])
     assert pair[[row[0] == row[1] for row in pair.index]].sum() > 0.95 * pair.sum()
 
