@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.homes import home
 
-from synthdp.core import Constraint, Domain, LinearMeasurement
+from synthdp.core import Coarsening, Constraint, Domain, LinearMeasurement
 from synthdp.inference import (
     LayeredConsistencyEngine,
     LogLinearConditional,
@@ -95,6 +95,30 @@ def test_a_parity_that_was_measured_stays_and_what_may_be_noise_goes():
     assert ("x0", "x1") in dict(terms_of(parity))
     wide = [scope for scope, _ in terms_of(fitted()[0]) if len(scope) == 2]
     assert len(wide) < 5  # of fifteen that were measured
+
+
+def test_a_parity_of_three_measured_over_groups_of_levels_stays():
+    """Moves towards pairs do not undo it, and the noise of a group is not that of each level."""
+    rng = np.random.default_rng(0)
+    domain = Domain(("a", "b", "c", "y"), (16, 16, 16, 2))
+    others = rng.integers(16, size=(3, N))
+    columns = (*others, (others // 8).sum(axis=0) % 2)
+    quarters = Coarsening(dict.fromkeys("abc", np.arange(16) // 4))
+    clique = domain.attributes
+    table = quarters.apply(clique, cell_counts(domain, clique, columns))
+    measurements = [
+        LinearMeasurement(clique, table + rng.normal(0, 20, table.shape), 20.0, coarsening=quarters)
+    ]
+    for name in "abc":
+        counts = cell_counts(domain, (name, "y"), columns)
+        noise = rng.normal(0, 20.0, counts.shape)
+        measurements.append(LinearMeasurement((name, "y"), counts + noise, 20.0))
+    model = LayeredConsistencyEngine().estimate(domain, measurements)
+    last = with_target_last(model, "y", measurements)
+    drawn = [column.astype(np.int64) for column in last.sample(N, seed=0)]
+    is_right = sum(column // 8 for column in drawn[:3]) % 2 == drawn[3]
+    # .96 to .98 in 12 tables; .86 to .89 if moved towards pairs alone.
+    assert is_right.mean() > 0.93
 
 
 def terms_of(model):
