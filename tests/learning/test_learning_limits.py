@@ -2,10 +2,15 @@
 levels.
 """
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.learning import decoded, learn, random
+
+from synthdp.learning import column_budgets
+from synthdp.schema import OpenSchema
 
 
 def limited(kind, limits, values, **settings):
@@ -35,6 +40,22 @@ def test_values_keep_to_the_limit_whatever_was_found(kind, limits, values, epsil
     ((key, limit),) = limits.items()
     limit = pd.Timestamp(limit) if kind == "date" else limit
     assert (back >= limit).all() if key == "minimum" else (back <= limit).all()
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n_numbers", "times"),
+    [(1, 3, 1.3), (1, 10, 2.0), (1, 30, 2.0), (2, 10, 1.5), (9, 6, 1 + 1 / 15), (3, 0, 1.0)],
+)
+def test_levels_beside_many_numbers_get_more_of_the_budget(n_levels, n_numbers, times):
+    """What is left for all does not grow with it, and what columns leave to the mechanism neither."""
+    kinds = {f"l{i}": "categorical" for i in range(n_levels)}
+    kinds |= {f"n{i}": "number" for i in range(n_numbers)}
+    budgets = column_budgets(OpenSchema.from_kinds(kinds), rho=Fraction(1), delta=Fraction(1, 100))
+    found = {budget.column.name[0]: budget.total for budget in budgets}
+    assert sum(budget.total for budget in budgets) <= 1
+    if n_levels + n_numbers > 4:
+        assert sum(budget.total for budget in budgets) == 1
+    assert found["l"] / found.get("n", found["l"]) == pytest.approx(times)
 
 
 def test_the_other_end_is_found():
