@@ -101,6 +101,24 @@ def test_conditions_benchmark_tells_what_a_rule_costs(printed):
     assert all(0 <= float(number) < 1 for row in rows for number in row.split()[-4:])
 
 
+def test_names_benchmark_tells_what_goes_with_names(printed):
+    options = (
+        "--tables",
+        "trades",
+        "--epsilons",
+        "1",
+        "--seeds",
+        "1",
+        "--mechanisms",
+        "auto",
+        "mst",
+    )
+    heading, *rows = printed("names.py", *options).splitlines()
+    assert heading.split() == ["table", "epsilon", "mechanism", "names", "other", "named", "alone"]
+    assert [row.split()[2] for row in rows] == ["auto", "mst"]
+    assert all(0 < float(row.split()[5]) < 0.15 for row in rows)
+
+
 @pytest.mark.slow
 def test_wide_benchmark_tells_what_mechanisms_find_and_err_by():
     options = (
