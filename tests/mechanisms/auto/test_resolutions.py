@@ -137,6 +137,8 @@ def test_an_order_that_nobody_declared_shows_in_the_shares():
     shuffled = np.random.default_rng(0).permutation(bins) / bins.sum()
     assert are_unlike(shuffled, 0.0)
     assert are_unlike(np.full(32, 1 / 32), 0.0)
+    by_frequency = np.sort(shuffled)[::-1] + np.random.default_rng(1).normal(0, 1e-3, 32)
+    assert are_unlike(by_frequency, 0.0)
     resolutions = Resolutions(Domain(("a",), (32,)), {"a": shuffled})
     in_order = Resolutions(Domain(("a",), (32,), ordered=frozenset("a")), {"a": shuffled})
     assert in_order.sizes[0]["a"] < resolutions.sizes[0]["a"]
