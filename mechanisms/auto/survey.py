@@ -303,7 +303,8 @@ class Survey:
         variances
             Of the count of a level, by column; by default those of the measurements.
         """
-        return column_errors(variances or self._variances, self.resolutions, total=self._total)
+        known = self._variances if variances is None else variances
+        return column_errors(known, self.resolutions, total=self._total)
 
     @property
     def _variances(self) -> dict[Clique, float]:
