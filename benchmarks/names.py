@@ -15,14 +15,13 @@ alone.
 import argparse
 import warnings
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import combinations
 from math import floor, log10
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from common.real_exports import installed
 
 import synthdp
 
@@ -51,10 +50,9 @@ def trades() -> Named:
 
 def packaged(file: str, names: str, other: str, *, leave_out: list[str]) -> Named | None:
     """A table in a package, if it is there."""
-    spec = find_spec(file.split("/", 1)[0])
-    if spec is None or not spec.submodule_search_locations:
+    path = installed(file)
+    if path is None:
         return None
-    path = Path(next(iter(spec.submodule_search_locations))) / file.split("/", 1)[1]
     frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
     frame = frame.drop(columns=leave_out).astype({names: str})
     return Named(frame, names, other)

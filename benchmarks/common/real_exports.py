@@ -106,14 +106,15 @@ SHARED = ("adult/adult.csv", "titanic/titanic.csv")
 
 def real_exports(data: Path) -> tuple[list[Export], list[str]]:
     """Those that are there, and the files that are not."""
-    found = {file: _installed(file) for file in FILES} | {
+    found = {file: installed(file) for file in FILES} | {
         file: _there(data / file) for file in SHARED
     }
     exports = [_export(file, path) for file, path in found.items() if path is not None]
     return exports, [file for file, path in found.items() if path is None]
 
 
-def _installed(file: str) -> Path | None:
+def installed(file: str) -> Path | None:
+    """Where a file of a package is, if it is there."""
     package, rest = file.split("/", 1)
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:

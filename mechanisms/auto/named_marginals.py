@@ -102,7 +102,7 @@ class NamedMarginals:
             # Finest first: the first one that is quiet enough is taken.
             self._coarsenings += [
                 merged_to(table.domain, shares, most, but=but)
-                for but in (names, ())
+                for but in ((names, ()) if names else ((),))
                 for most in reversed(_MOST_GROUPS)
             ]
         self._all_rho = rho

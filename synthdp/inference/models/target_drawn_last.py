@@ -108,10 +108,11 @@ def _stddevs_of_several(
         scope = tuple(name for name in region if name != target)
         apart = model.total * (table - _by_single_attributes(region, table, target))
         distance = _squared_distance(region, apart, measurements)
-        if distance > _BEYOND_NOISE:
-            # What strays further was likely to: less holds it back.
-            stddevs[scope] = _stddev(region, measurements) / distance
-        if distance > _BEYOND_NOISE and len(scope) > _MOST_OF_PAIRS:
+        if distance <= _BEYOND_NOISE:
+            continue
+        # What strays further was likely to: less holds it back.
+        stddevs[scope] = _stddev(region, measurements) / distance
+        if len(scope) > _MOST_OF_PAIRS:
             stddevs[scope] /= _cells_together(region, model.domain, measurements)
     return stddevs
 
@@ -138,15 +139,11 @@ def _cells_together(
     """How many cells of a clique are one where it was measured over the finest levels: the noise of
     that one is shared by them all.
     """
-    seen = [
-        prod(
-            size
-            for name, size in zip(each.clique, each.values.shape, strict=True)
-            if name in clique
-        )
+    merged = (
+        domain if each.coarsening is None else each.coarsening.domain(domain)
         for each, _ in _homes(clique, measurements)
-    ]
-    return float(domain.size(clique) / max(seen))
+    )
+    return domain.size(clique) / max(each.size(clique) for each in merged)
 
 
 def _squared_distance(
