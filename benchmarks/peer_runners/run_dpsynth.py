@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 from job import Answer, Job, run
 
+FITS = 10
+"""So often compiled programs are dropped."""
+
 
 def synthesize(job: Job) -> Answer:
     import dpsynth
@@ -40,6 +43,8 @@ def synthesize(job: Job) -> Answer:
         def configure(self, *, zcdp_rho: float, **options: Any) -> Any:
             return super().configure(zcdp_rho=max(zcdp_rho, 1e-9), **options)
 
+    if sys.argv[2] == "aim-gdp":
+        _forget_programs()
     mechanism = Config(
         domains=domains, discrete_mechanism=mechanisms[sys.argv[2]](**settings)
     ).calibrate(epsilon=job.epsilon, delta=job.delta)
@@ -48,6 +53,25 @@ def synthesize(job: Job) -> Answer:
         rows = rows.sample(job.n_rows, replace=len(rows) < job.n_rows, random_state=job.seed)
         remarks.append("its noisy number of rows sampled to the number asked for")
     return Answer(pd.DataFrame(rows)[list(job.columns)], remarks)
+
+
+def _forget_programs() -> None:
+    """Drop compiled programs every few fits: of those of one run there are more than a process of
+    Linux may have of maps, and it would end by a fault. What is estimated stays the same.
+    """
+    import jax
+    from mbi import estimation
+
+    estimate, n_fits = estimation.MirrorDescent.estimate, 0
+
+    def estimated(self: Any, *arguments: Any, **options: Any) -> Any:
+        nonlocal n_fits
+        n_fits += 1
+        if n_fits % FITS == 0:
+            jax.clear_caches()
+        return estimate(self, *arguments, **options)
+
+    estimation.MirrorDescent.estimate = estimated
 
 
 if __name__ == "__main__":

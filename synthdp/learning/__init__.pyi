@@ -34,6 +34,9 @@ from synthdp.learning.filling import UnreadCount as UnreadCount
 from synthdp.learning.heaping import learnt_heaping as learnt_heaping
 from synthdp.learning.learner import LearntColumn as LearntColumn
 from synthdp.learning.learner import learn_columns as learn_columns
+from synthdp.learning.levels import FoundLevels as FoundLevels
+from synthdp.learning.levels import asked_again as asked_again
+from synthdp.learning.levels import find_levels as find_levels
 from synthdp.learning.levels import learnt_missing as learnt_missing
 from synthdp.learning.numbers import learn_density as learn_density
 from synthdp.learning.overshoot import Overshoot as Overshoot

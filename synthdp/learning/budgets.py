@@ -21,8 +21,8 @@ large counts, as above.
 """
 
 READING = Fraction(1, 40)
-"""The same for what became of values where no level, number or date is found: missing, or there,
-readable or not.
+"""The same for what became of values: missing or there, of which a share may be no level; readable
+or not, where no number or date is found.
 """
 
 FROM_NUMBERS = Fraction(1, 10)
@@ -39,6 +39,11 @@ mechanism.
 
 Where domains are declared and only bins are open, they are those of all columns: bins cost a column
 a part of its own share of the budget, and nothing of what others have.
+"""
+
+AGAIN = Fraction(1, 4)
+"""Part of a column's delta that is kept for asking again about its levels: a threshold hardly hangs
+on it.
 """
 
 RARE = 8.0
@@ -76,11 +81,15 @@ class ColumnBudget:
     for_heaping: Fraction
     """Rho for which of its values are round; 0 if that is not asked."""
     for_reading: Fraction
-    """Rho for what became of its values, where none are found; 0 if that is not asked apart."""
+    """Rho for what became of its values: of texts how many there are, of others where none are
+    found; 0 if that is not asked apart.
+    """
     rho: Fraction
     """Rho for all else."""
     delta: Fraction
     """Probability that its threshold fails; 0 if there is none."""
+    delta_again: Fraction
+    """The same of the threshold where it is asked again about its levels."""
 
     @property
     def total(self) -> Fraction:
@@ -109,6 +118,7 @@ def column_budgets(
         part = rho * weights[column.name] / total
         for_decimals = part * _share_of_decimals(column)
         for_heaping = part * _share_of_heaping(column)
+        each_delta = delta_per_column if _needs_threshold(column) else Fraction(0)
         for_reading = part * READING if _asks_reading(column) else Fraction(0)
         budgets.append(
             ColumnBudget(
@@ -117,7 +127,8 @@ def column_budgets(
                 for_heaping=for_heaping,
                 for_reading=for_reading,
                 rho=part - for_decimals - for_heaping - for_reading,
-                delta=delta_per_column if _needs_threshold(column) else Fraction(0),
+                delta=each_delta * (1 - AGAIN),
+                delta_again=each_delta * AGAIN,
             )
         )
     return tuple(budgets)

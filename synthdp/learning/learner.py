@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthdp.core.grid import Grid
 from synthdp.core.level_counts import level_counts
 from synthdp.core.measurement import LinearMeasurement
 from synthdp.core.reporting import Report, steps
@@ -44,7 +43,7 @@ from synthdp.learning.decimals import (
 from synthdp.learning.filling import UnreadCount
 from synthdp.learning.heaping import learn_heaping, may_be_heaped
 from synthdp.learning.learnt import Learnt
-from synthdp.learning.levels import learn_levels, learnt_missing
+from synthdp.learning.levels import FoundLevels, asked_again, find_levels, learnt_missing
 from synthdp.learning.number_cautions import (
     IF_IDS,
     NumberCautions,
@@ -74,6 +73,9 @@ Ints = NDArray[np.int64]
 
 OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], UnreadCount | None], str]
 """From noisy marginals over closed columns, and what they say of places, to a caution."""
+
+STAGE = "learning the domain"
+"""What is going on, as a report has it."""
 
 HIDDEN = 0.02
 """Part of the records that a standard deviation of noise hides at a declared bound, for this to
@@ -139,12 +141,16 @@ def learn_columns(
     values: PrivateValues,
     *,
     rho: Fraction,
+    rho_again: Fraction = Fraction(0),
     delta: Fraction,
     min_mass: float,
     is_by_unit: bool = False,
     report: Report,
 ) -> Iterator[LearntColumn]:
     """Close the open columns one by one, each with the part of the budget that it needs.
+
+    Those that lost many records with levels that noise hid are asked about again when all are
+    closed, and come a second time then.
 
     Parameters
     ----------
@@ -154,6 +160,8 @@ def learn_columns(
         The records behind the kernel.
     rho, delta
         All that may be spent; delta goes in equal parts to the columns that need a threshold.
+    rho_again
+        What asking again may cost beyond that.
     min_mass
         Records that a bin or level should have at least; rarer levels are merged.
     is_by_unit
@@ -163,17 +171,23 @@ def learn_columns(
     """
     # All budgets are settled before the first question, by the schema alone.
     budgets = column_budgets(schema, rho=rho, delta=delta)
-    for budget in steps(report, "learning the domain", budgets):
-        yield _learn(values, budget, min_mass=min_mass, is_by_unit=is_by_unit)
+    found = []
+    for budget in steps(report, STAGE, budgets):
+        if "levels" in budget.column.open_parts:
+            found.append(find_levels(values, budget))
+            yield _with_levels(found[-1], min_mass=min_mass)
+        else:
+            yield _learn(values, budget, min_mass=min_mass, is_by_unit=is_by_unit)
+    # What is asked again follows from what was released.
+    for levels, more in steps(report, STAGE, asked_again(found, rho=rho_again)):
+        yield _with_levels(levels.and_more(values, rho=more), min_mass=min_mass)
 
 
 def _learn(
     values: PrivateValues, budget: ColumnBudget, *, min_mass: float, is_by_unit: bool
 ) -> LearntColumn:
-    """Close one column."""
+    """Close a column whose levels are not open."""
     column = budget.column
-    if "levels" in column.open_parts:
-        return _learn_levels(values, budget, min_mass=min_mass)
     points_each = 1
     if budget.for_heaping and column.resolution:
         column, points_each = learn_resolution(values, column, rho=budget.for_heaping)
@@ -196,14 +210,12 @@ def _learn(
     return LearntColumn(column=column.resolved(**findings), caution=caution, unread=problem)
 
 
-def _learn_levels(values: PrivateValues, budget: ColumnBudget, *, min_mass: float) -> LearntColumn:
-    """Close a column whose levels are open."""
-    closed = learn_levels(
-        values, budget.column, rho=budget.rho, delta=budget.delta, min_mass=min_mass
-    )
+def _with_levels(found: FoundLevels, *, min_mass: float) -> LearntColumn:
+    """A column whose levels were open, with those that were found."""
+    closed = found.closed(min_mass=min_mass)
     if closed.n_levels > 1:
         return LearntColumn(column=closed)
-    caution = _no_levels(values, closed, budget)
+    caution = _no_levels(found, closed)
     return LearntColumn(
         column=closed, caution=caution, once_measured=partial(_nothing_measured, closed, caution)
     )
@@ -320,16 +332,14 @@ def _unread(values: PrivateValues, learnt: Learnt, budget: ColumnBudget) -> tupl
     )
 
 
-def _no_levels(values: PrivateValues, closed: Column, budget: ColumnBudget) -> str:
+def _no_levels(found: FoundLevels, closed: Column) -> str:
     """What to say of a column of which no level was found: whether it is empty, or its values are
     all different.
     """
-    counted = values.histogram(
-        Grid(column=closed.name), np.empty(0, dtype=np.int64), rho=budget.for_reading
-    )
+    counted = found.reading
     if is_empty(counted.missing, float(counted.counts[0]), counted.stddev):
         return f"column {closed.name!r}: {EMPTY_COLUMN}"
-    other = budget.column.other
+    other = found.budget.column.other
     way_out = f"declare levels that are public, or say by its type that it holds dates or numbers; {IF_IDS}"
     return f"column {closed.name!r}: no level has enough records to be found; all are {other!r}: {way_out}"
 

@@ -34,6 +34,7 @@ from synthdp.release.choice import candidates_of as candidates_of
 from synthdp.release.choice import chosen_place as chosen_place
 from synthdp.release.choice import labelled as labelled
 from synthdp.release.choosing import chosen_model as chosen_model
+from synthdp.release.domain_learning import again as again
 from synthdp.release.domain_learning import learn_domain as learn_domain
 from synthdp.release.drawing.batches import arrow_batches as arrow_batches
 from synthdp.release.drawing.unused_levels import redrawn as redrawn

@@ -29,6 +29,13 @@ def check_questions(schema: OpenSchema, ledger: PrivacyLedger, *, rho: Fraction)
         questions(budget, unit=ledger.unit)
 
 
+def again(ledger: PrivacyLedger, *, rho: Fraction) -> Fraction:
+    """What asking again about levels that noise hid may cost: half as much as asking first, and no
+    more than half of what that leaves.
+    """
+    return min(rho, ledger.budget - rho) / 2
+
+
 def learn_domain(
     schema: OpenSchema,
     source: ValueSource,
@@ -42,7 +49,7 @@ def learn_domain(
     report: Report,
 ) -> Generator[LearntColumn]:
     """Close the open columns one by one; the records are let go of at the end, or when this is
-    closed.
+    closed. A column of which more was found later comes a second time.
 
     Parameters
     ----------
@@ -53,7 +60,8 @@ def learn_domain(
     kept
         What is kept of the run: answers, and each column once the caller has it.
     rho
-        All that may be spent; the rest of the ledger's budget is for the model.
+        What asking about each column once may cost; the rest of the ledger's budget is for the
+        model, and for asking `again`.
     n_columns
         Among how many columns the rest is divided, if it is not the number of those of the schema.
     observer
@@ -72,6 +80,7 @@ def learn_domain(
             schema,
             values,
             rho=rho,
+            rho_again=again(ledger, rho=rho),
             delta=ledger.failure_delta,
             min_mass=mass,
             is_by_unit=source.is_by_unit,

@@ -165,7 +165,7 @@ class Release:
         # What learning fills in: closed columns by name, what was done for each, and those of which
         # it has looked whether they can be read.
         self._learnt_columns: dict[str, Column] = {}
-        self._learning: list[LearntColumn] = []
+        self._learning: dict[str, LearntColumn] = {}
         self._read_columns: set[str] = set()
         if self._schema.is_open:
             import_named(CHECK_QUESTIONS)(self._schema, self._ledger, rho=self._domain_rho)
@@ -557,7 +557,7 @@ class Release:
             for learnt in learning:
                 name = learnt.column.name
                 self._learnt_columns[name] = learnt.column
-                self._learning.append(learnt)
+                self._learning[name] = learnt
                 if learnt.is_read:
                     self._read_columns.add(name)
                 if learnt.unread:
@@ -656,7 +656,7 @@ class Release:
         # What was measured since says more of bounds than learning could.
         of_learning = [
             each.cautioned(schema, measurements, unread.get(each.column.name))
-            for each in self._learning
+            for each in self._learning.values()
         ]
         return self.facts.certificate(
             ledger=self._ledger,

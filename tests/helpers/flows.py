@@ -292,13 +292,16 @@ def learnt_from(
     epsilon: float,
     delta: float,
     share: float = 1.0,
+    share_again: float = 0.0,
     min_mass: float = 0.0,
     randomness: Randomness | None = None,
     accounting: Accounting = Accounting.GDP,
     adjacency: Adjacency = Adjacency.ADD_REMOVE,
     max_rows: int = 1,
 ) -> Learnt:
-    """Learn the open columns, and nothing else, for a share of a budget."""
+    """Learn the open columns, and nothing else, for a share of a budget, and a further one for
+    asking again.
+    """
     ledger = PrivacyLedger(
         epsilon=epsilon,
         delta=delta,
@@ -314,6 +317,7 @@ def learnt_from(
                 schema,
                 values,
                 rho=ledger.budget * Fraction(share),
+                rho_again=ledger.budget * Fraction(share_again),
                 delta=ledger.failure_delta,
                 min_mass=min_mass,
                 report=lambda *_: None,

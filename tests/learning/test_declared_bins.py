@@ -8,10 +8,17 @@ from contextlib import closing
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.homes import home
 
 import synthdp
 from synthdp.core import SchemaError
-from synthdp.learning import Density, column_budgets, quantile_edges
+from synthdp.learning import (
+    ColumnHistogram,
+    Density,
+    column_budgets,
+    learn_density,
+    quantile_edges,
+)
 from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 20_000
@@ -85,6 +92,21 @@ def test_heavy_values_are_found_where_bounds_are_learnt(name, value, frame):
     assert of == {"sex"}
 
 
+@pytest.mark.parametrize("is_heavy", [False, True])
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_a_cell_at_the_end_of_what_is_dense_is_like_its_dense_side(at_the_end, is_heavy):
+    """Of a point that noise lifts a little, not even its cell says more than those beside it."""
+    of_cells = np.array([0, 0, 2800, 3900, 3900, 3900, 0] if at_the_end else [3900] * 7, float)
+    of_cells[3] += 600 * is_heavy
+    cells = 200 * np.arange(8)
+    counts = np.full(200, 3900 / 200)
+    counts[77] = 260 + 600 * is_heavy  # of a noise of 85
+    coarse = ColumnHistogram(cells, of_cells, 60.0, 0.0)
+    fine = ColumnHistogram(np.arange(600, 801), counts, 85.0, 0.0)
+    found = home(learn_density).heavy_values([coarse, fine], 1, 3.0)
+    assert list(found) == ([677] if is_heavy else [])
+
+
 def test_a_crowded_cell_is_no_heavy_value():
     """All records lie in a few cells of a wide octave, evenly on a thousand points of it."""
     rng = np.random.default_rng(0)
@@ -93,7 +115,7 @@ def test_a_crowded_cell_is_no_heavy_value():
     kinds = {"long": "number", "sex": "categorical"}
     for _ in range(5):
         synthesis = synthdp.synthesize(
-            frame, kinds=kinds, mechanism="independent", epsilon=0.25, delta=1e-6
+            frame, kinds=kinds, mechanism="independent", epsilon=1.0, delta=1e-6
         )
         drawn = synthesis.sample(N_ROWS, seed=0)["long"]
         assert drawn.value_counts().max() < N_ROWS / 100

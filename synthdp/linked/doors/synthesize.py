@@ -142,6 +142,7 @@ def synthesize(
         of a person, one row's are used.
     domain_share
         Share of the budget, and of delta, for what the schema leaves open; above 0, at most 0.95.
+        Half as much again, but no more than half of the rest, may go to levels that were not found.
     quality_share
         Share of what is left for marginals that measures how far rows are from the records, those
         of ``sample(seed=0)``: see `Synthesis.quality`. 0 measures nothing; at most 0.5.
