@@ -92,9 +92,11 @@ def test_a_certificate_says_which_columns_were_learnt_and_with_what(place):
     events = [event for event in certificate["events"] if "column" in event]
     town = next(event for event in events if event["column"] == "town")
     n_levels = {column["name"]: column["n_levels"] for column in certificate["schema"]["columns"]}
-    threshold = f"sigma {town['sigma']:.4g}, threshold {town['threshold']}"
-    assert f"town derived {n_levels['town']} levels, missing {threshold} records" in lines
-    assert f"partition selection town {threshold} {town['rho']:.4g}" in lines
+    sigma, threshold = f"sigma {town['sigma']:.4g}", f"threshold {town['threshold']}"
+    (counted,) = (e for e in events if (e["column"], e["event"]) == ("town", "histogram"))
+    noise = f"{sigma} to {counted['sigma']:.4g}, {threshold}"
+    assert f"town derived {n_levels['town']} levels, missing {noise} records" in lines
+    assert f"partition selection town {sigma}, {threshold} {town['rho']:.4g}" in lines
     assert f"sex declared {n_levels['sex']}" in lines
     sigmas = [event["sigma"] for event in events if event["column"] == "code"]
     (code,) = (line for line in lines if line.startswith("code derived"))

@@ -115,9 +115,9 @@ def test_the_certificate_says_what_was_derived_and_what_it_cost(census):
     assert census.certificate["domain"]["share_of_budget"] == DOMAIN_SHARE
     domain = [event for event in census.certificate["events"] if "column" in event]
     assert {event["column"] for event in domain} == set(columns)
-    assert sum(event["rho"] for event in domain) <= DOMAIN_SHARE * accounting["rho_budget"] * (
-        1 + TOUCHING
-    )
+    # and half as much again for levels that were not found at first
+    most = 1.5 * DOMAIN_SHARE * accounting["rho_budget"]
+    assert sum(event["rho"] for event in domain) <= most * (1 + TOUCHING)
     assert (
         0 < accounting["failure_delta_spent"] <= accounting["failure_delta"] == DOMAIN_SHARE * 1e-9
     )
@@ -247,7 +247,8 @@ def test_the_share_of_the_domain_can_be_set(share, place):
 
 def test_help_states_the_default_share():
     text = " ".join(invoke("run", "--help-all").out.decode().split()) + " "
-    assert f"learnt, above 0 and at most {MAX_DOMAIN_SHARE}; default: {DOMAIN_SHARE} " in text
+    assert f"learnt, above 0 and at most {MAX_DOMAIN_SHARE}; levels that" in text
+    assert f"may take half as much again; default: {DOMAIN_SHARE} " in text
 
 
 def test_privtree_is_not_gaussian_and_brings_zcdp(place):

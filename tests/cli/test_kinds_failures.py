@@ -94,8 +94,8 @@ LEARNING = {
         {"after": 3},
         3,
     ),  # each was closed once when it was read
-    "after the first column": ((PrivateValues, "histogram"), {}, 2),
-    "within the second column": ((PrivateValues, "histogram"), {"after": 1}, 2),
+    "after the first column": ((PrivateValues, "histogram"), {"after": 1}, 2),
+    "within the second column": ((PrivateValues, "histogram"), {"after": 2}, 2),
     "before the third column": (
         (PrivateValues, "frequent"),
         {"on": lambda _, grid: grid.column == "code"},

@@ -53,7 +53,8 @@ def add_unit_and_share(parser: argparse.ArgumentParser) -> None:
     option(
         parser,
         "--domain-share SHARE",
-        "share of the budget for what is learnt, above 0 and at most 0.95; levels that were not found may take half as much again; default: 0.25",
+        "share of the budget for what is learnt, above 0 and at most 0.95; levels that were not found "
+        "may take half as much again; default: 0.25",
     )
 
 

@@ -229,12 +229,15 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         share = 100 * domain["share_of_budget"]
         learnt = "learnt" if columns or "open" in domain else "to be learnt"
         rest = f"; {_columns(len(domain['open']))} still open" if domain.get("open") else ""
+        asked = [e["column"] for e in content["events"] if e["event"] == "partition selection"]
+        n_again = len(asked) - len(set(asked))
+        again = f", and up to half as much for levels of {_columns(n_again)}" if n_again else ""
         if columns:
             rest += f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole"
         return [
             (
                 "domain",
-                f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{rest}",
+                f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{again}{rest}",
             )
         ]
     return (
