@@ -658,7 +658,7 @@ def test_integers_lie_between_whole_edges_as_between_those_of_equal_bins(high, m
 
 def test_each_peer_has_a_runner_and_each_repository_a_peer(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    module = runpy.run_path(str(ROOT / "benchmarks/peers.py"))
+    module = runpy.run_path(str(ROOT / "benchmarks/common/peer_environments.py"))
     peers = module["PEERS"].values()
     assert all((module["RUNNERS"] / peer.runner).exists() for peer in peers)
     assert set(module["REPOSITORIES"]) <= {peer.environment for peer in peers if peer.requirements}
@@ -692,9 +692,35 @@ def test_a_run_that_fails_says_why_in_its_row(monkeypatch, tmp_path):
         "none.csv", PEER_COLUMNS, 1.0, 1e-9, 0, 5, "default", "sex", f"{tmp_path}/r"
     )
     peer = module["Peer"]("run_synthdp.py", ("default", "schema"))
-    row = module["_run"](job, peer, sys.executable, os.environ)
+    row = module["run"](job, peer, sys.executable, os.environ)
     assert set(row) == {"note"}
     assert "none.csv" in row["note"]
+
+
+def test_a_table_of_levels_is_judged_by_triples(printed, tmp_path):
+    codes = np.random.default_rng(0).integers(0, 2, (500, 4)).astype(str)
+    (tmp_path / "nltcs").mkdir()
+    pd.DataFrame(codes, columns=list("abcd")).to_csv(tmp_path / "nltcs/nltcs.csv", index=False)
+    sizes = json.dumps(dict.fromkeys("abcd", 2))
+    (tmp_path / "nltcs/domain.json").write_text(sizes)
+    options = ("--data", str(tmp_path), "--tables", "nltcs", "--results", str(tmp_path / "x.csv"))
+    one = ("--peers", "synthdp", "--epsilons", "1", "--seeds", "1")
+    *_, row = printed("codes.py", *options, *one).splitlines()
+    epsilon, table, error, n_releases, sample = row.split()
+    assert (epsilon, table, n_releases) == ("1", "nltcs", "1")
+    assert 0 < float(error) < 0.3
+    assert 0 < float(sample) < 0.1
+    assert printed("codes.py", *options, *one).splitlines()[-1] == row  # which is not run again
+
+
+def test_numbers_of_many_values_are_split_by_records(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    coded = runpy.run_path(str(ROOT / "benchmarks/codes.py"))["coded"]
+    frame = pd.DataFrame({"few": [1.5, 2.5] * 80, "many": np.arange(160.0), "text": ["a"] * 160})
+    codes = coded(frame)
+    assert codes["many"].value_counts().tolist() == [10] * 16
+    assert set(codes["few"]) == {"1.5", "2.5"}
+    assert len(coded(frame.assign(text=[None, *["a"] * 159]))) == 159
 
 
 @pytest.mark.slow
