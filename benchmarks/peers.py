@@ -112,12 +112,12 @@ def _publish(rows: Rows) -> None:
     """Write results where people read them: a CSV file, a plot, and the tables of the pages."""
     docs = ROOT / "docs"
     write_rows(docs / "peers.csv", map(blanks, rows.values()), COLUMNS)
-    (docs / "pictures/peers.svg").writetext(plot(rows), encoding="utf-8")
+    (docs / "pictures/peers.svg").write_text(plot(rows), encoding="utf-8")
     for page, tables in PUBLISHED.items():
-        text = (ROOT / page).readtext(encoding="utf-8")
+        text = (ROOT / page).read_text(encoding="utf-8")
         for name in tables:
             text = replaced_table(text, published_table(rows, name))
-        (ROOT / page).writetext(text, encoding="utf-8")
+        (ROOT / page).write_text(text, encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:

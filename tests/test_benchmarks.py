@@ -5,6 +5,7 @@ import json
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from importlib.metadata import packages_distributions
@@ -745,6 +746,21 @@ def test_pages_show_the_results_of_peers_that_are_kept(monkeypatch):
         text = (ROOT / page).read_text(encoding="utf-8")
         for table in tables:
             assert module["published_table"](rows, table) in text
+
+
+def test_results_are_published_where_people_read_them(monkeypatch, tmp_path):
+    """From what is published the same pages come again."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    module = runpy.run_path(str(ROOT / "benchmarks/peers.py"))
+    pages = ["docs/peers.csv", *module["PUBLISHED"]]
+    (tmp_path / "docs/pictures").mkdir(parents=True)
+    for page in module["PUBLISHED"]:
+        shutil.copy(ROOT / page, tmp_path / page)
+    rows = module["read_rows"](ROOT / "docs/peers.csv", module["KEY"])
+    monkeypatch.setitem(module["_publish"].__globals__, "ROOT", tmp_path)
+    module["_publish"](rows)
+    assert all((tmp_path / page).read_bytes() == (ROOT / page).read_bytes() for page in pages)
+    assert (tmp_path / "docs/pictures/peers.svg").read_text(encoding="utf-8").startswith("<")
 
 
 def test_a_table_of_peers_takes_the_place_of_the_one_before(monkeypatch):
