@@ -46,14 +46,20 @@ class FoundLevels:
     def lost(self) -> float:
         """Share of the values that are no level, if that is much beyond doubt; else 0.
 
-        Where nothing was found, values are rather all different: asking again would be for nothing.
+        Where nothing was found, values are rather all different, and where there are as many levels
+        as the column may have, no more are kept: asking again would be for nothing.
         """
         present = float(self.reading.counts[0])
         counts = self.frequent.counts.values()
         noise = sqrt(self.reading.stddev**2 + len(counts) * self.frequent.stddev**2)
         lost = present - sum(counts)
         is_clear = lost > CLEAR * noise and lost >= LOST * present
-        return lost / present if counts and is_clear else 0.0
+        return lost / present if 0 < len(counts) < self._most_levels and is_clear else 0.0
+
+    @property
+    def _most_levels(self) -> int:
+        """How many levels may be kept, besides "other" and "missing"."""
+        return self.budget.column.max_levels - 2
 
     def and_more(self, values: PrivateValues, *, rho: Fraction) -> "FoundLevels":
         """The same with what asking again finds, and counts by both answers."""
@@ -81,9 +87,8 @@ class FoundLevels:
         """
         column = self.budget.column
         counts = {str(level): count for level, count in self.frequent.counts.items()}
-        most_levels = column.max_levels - 2  # "other" and "missing" are levels, too
         by_count = sorted(counts, key=lambda level: (-counts[level], level))
-        kept = sorted(by_count[:most_levels])
+        kept = sorted(by_count[: self._most_levels])
         other = _other_label(column, kept)
         rare = [level for level in kept if counts[level] < min_mass and level != other]
         if len(rare) < MIN_MERGED:

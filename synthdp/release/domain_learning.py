@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 
@@ -27,6 +28,8 @@ def check_questions(schema: OpenSchema, ledger: PrivacyLedger, *, rho: Fraction)
     """Raise `ParameterError` if a share of the budget, or of delta, is too small to learn with."""
     for budget in column_budgets(schema, rho=rho, delta=ledger.failure_delta):
         questions(budget, unit=ledger.unit)
+        if budget.delta_again:
+            questions(replace(budget, delta=budget.delta_again), unit=ledger.unit)
 
 
 def again(ledger: PrivacyLedger, *, rho: Fraction) -> Fraction:

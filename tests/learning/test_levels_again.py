@@ -1,5 +1,6 @@
 """Levels that noise hid are asked for again, with what that may cost, and only where many are lost."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import synthdp
+from synthdp.core import ParameterError
 from synthdp.learning import (
     FoundLevels,
     asked_again,
@@ -19,7 +21,7 @@ from synthdp.learning import (
     takes_thresholds,
 )
 from synthdp.privacy import Accounting, Adjacency, FrequentValues, NoisyHistogram, PrivacyLedger
-from synthdp.release import again
+from synthdp.release import Release, RunSettings, again
 from synthdp.schema import OpenSchema
 
 RUN = {"epsilon": 1.0, "delta": 1e-9, "mechanism": "independent"}
@@ -106,6 +108,20 @@ def test_a_share_is_lost_if_it_is_large_and_clear():
         reading=found().reading,
     )
     assert nothing.lost == 0.0
+
+
+def test_nothing_is_asked_again_where_no_more_levels_would_be_kept():
+    of_few = found(0.5)
+    column = replace(of_few.budget.column, max_levels=3)
+    assert of_few.lost > 0
+    assert replace(of_few, budget=replace(of_few.budget, column=column)).lost == 0.0
+
+
+def test_a_delta_that_is_too_small_to_ask_again_is_refused_before_anything_is_asked():
+    schema = OpenSchema.from_kinds({"town": "categorical"})
+    with pytest.raises(ParameterError, match="delta of a threshold"):
+        Release(schema=schema, settings=RunSettings(epsilon=1.0, delta=1.2e-279))
+    Release(schema=schema, settings=RunSettings(epsilon=1.0, delta=2e-279))
 
 
 @given(
