@@ -160,6 +160,8 @@ def _schema_text(public: Schema | OpenSchema, kind: str) -> str:
         title = f"{kind} of {len(columns) + len(made_up)} columns{learning}{generated}"
         most = f"{100 * DOMAIN_SHARE:g} %"
         note = f"\n\nwhat is to be learnt is paid for by a share of the budget, by default at most {most}"
+        if any("levels" in column.open_parts for column in schema.open_columns):
+            note += "; levels that were not found may take half as much again"
     else:
         columns = list(schema.columns)
         rules = [rule.text for rule in schema.rules]

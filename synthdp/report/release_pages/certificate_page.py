@@ -14,6 +14,7 @@ from synthdp.release.certificate.meaning import protection_of, stated_meaning, w
 from synthdp.report.rendering.page import rendered
 from synthdp.report.texts.certificates import (
     NOISE_IN_UNITS,
+    cost_of_learning,
     drawn_facts,
     event_row,
     in_readers_units,
@@ -248,11 +249,10 @@ def _made(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("Meant to get right", asked))
     if "domain" in content:
         domain = content["domain"]
-        paid = f"at most {100 * domain['share_of_budget']:g} % of the budget"
         rows.append(
             (
                 "Learnt with noise",
-                f"what was not declared of {len(domain['derived'])} columns, for {paid}",
+                f"what was not declared of {len(domain['derived'])} columns, for {cost_of_learning(content)}",
             )
         )
         drawn = [*drawn_facts(domain), *tails_facts(domain)]

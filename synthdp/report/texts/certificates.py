@@ -226,18 +226,14 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "domain" in content:
         domain = content["domain"]
         n_derived = len(domain.get("derived", {}))
-        share = 100 * domain["share_of_budget"]
         learnt = "learnt" if columns or "open" in domain else "to be learnt"
         rest = f"; {_columns(len(domain['open']))} still open" if domain.get("open") else ""
-        asked = [e["column"] for e in content["events"] if e["event"] == "partition selection"]
-        n_again = len(asked) - len(set(asked))
-        again = f", and up to half as much for levels of {_columns(n_again)}" if n_again else ""
         if columns:
             rest += f"; {_columns(n_declared) if n_declared else 'none'} declared as a whole"
         return [
             (
                 "domain",
-                f"{_columns(n_derived)} {learnt} with at most {share:g} % of the budget{again}{rest}",
+                f"{_columns(n_derived)} {learnt} with {cost_of_learning(content)}{rest}",
             )
         ]
     return (
@@ -245,6 +241,15 @@ def _domain_facts(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         if n_declared
         else []
     )
+
+
+def cost_of_learning(content: Mapping[str, Any]) -> str:
+    """At most which share of the budget learning took, of a certificate with a ``domain``."""
+    share = 100 * content["domain"]["share_of_budget"]
+    asked = [e["column"] for e in content["events"] if e["event"] == "partition selection"]
+    n_again = len(asked) - len(set(asked))
+    again = f", and up to half as much for levels of {_columns(n_again)}" if n_again else ""
+    return f"at most {share:g} % of the budget{again}"
 
 
 def drawn_facts(domain: Mapping[str, Any]) -> list[tuple[str, str]]:

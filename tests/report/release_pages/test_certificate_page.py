@@ -79,6 +79,22 @@ def test_each_kind_of_release_has_its_words(settings, words):
     assert [word for word in words if word not in page.text] == []
 
 
+def test_what_learning_cost_is_said_also_where_levels_were_asked_for_again():
+    certificate = release_of(declared=KINDS).certificate
+    asked = {
+        each["column"]: each
+        for each in certificate["events"]
+        if each["event"] == "partition selection"
+    }
+    others = [each for each in certificate["events"] if each not in asked.values()]
+    more = ", and up to half as much for levels of 1 column"
+    for again, words in ([], ""), ([*asked.values()][:1], more):
+        events = [*asked.values(), *again, *others]
+        rows = {row[0]: row[1:] for row in page_of(certificate | {"events": events}).rows if row}
+        (learnt,) = rows["Learnt with noise"]
+        assert learnt.endswith(f"columns, for at most 25 % of the budget{words}")
+
+
 def test_no_guarantee_is_said_to_be_none():
     page = page_of(release_of(randomness=Seeded(1)).certificate)
     assert "NOT PRIVATE" in page.text
