@@ -74,8 +74,8 @@ Ints = NDArray[np.int64]
 OnceMeasured: TypeAlias = Callable[[Sequence[LinearMeasurement], UnreadCount | None], str]
 """From noisy marginals over closed columns, and what they say of places, to a caution."""
 
-STAGE = "learning the domain"
-"""What is going on, as a report has it."""
+STAGE, STAGE_AGAIN = "learning the domain", "learning more levels"
+"""What is going on, as a report has it; the second where levels are asked for again."""
 
 HIDDEN = 0.02
 """Part of the records that a standard deviation of noise hides at a declared bound, for this to
@@ -179,7 +179,7 @@ def learn_columns(
         else:
             yield _learn(values, budget, min_mass=min_mass, is_by_unit=is_by_unit)
     # What is asked again follows from what was released.
-    for levels, more in steps(report, STAGE, asked_again(found, rho=rho_again)):
+    for levels, more in steps(report, STAGE_AGAIN, asked_again(found, rho=rho_again)):
         yield _with_levels(levels.and_more(values, rho=more), min_mass=min_mass)
 
 

@@ -131,7 +131,7 @@ class Run:
         among it.
         """
         certificate = {key: value for key, value in self.certificate.items() if key not in BESIDE}
-        learning = [told for told in self.progress if told[0] == "learning the domain"]
+        learning = [told for told in self.progress if told[0].startswith("learning")]
         stages = list(
             dict.fromkeys(told[0] for told in self.progress if told[0] != "fitting")
         )  # by noisy counts

@@ -52,8 +52,14 @@ def asked(release, column):
 
 def test_levels_that_were_lost_are_asked_for_again_and_found():
     frame = sales(n_towns=52)
-    release = synthdp.synthesize(frame, kinds=kinds_of(frame), **RUN)
+    steps = []
+    release = synthdp.synthesize(
+        frame, kinds=kinds_of(frame), report=lambda *step: steps.append(step), **RUN
+    )
     first, second = asked(release, "town")
+    bars = [step for step in steps if step[0].startswith("learning")]
+    once = [("learning the domain", done, 7) for done in range(8)]
+    assert bars == [*once, ("learning more levels", 0, 1), ("learning more levels", 1, 1)]
     assert second["threshold"] < 0.7 * first["threshold"]
     assert 2 * first["rho"] < second["rho"] < 4 * first["rho"]
     drawn = release.sample(N_ROWS, seed=0)["town"]

@@ -68,7 +68,13 @@ def test_the_log_tells_no_more_than_the_certificate(schema, name, caplog):
     )
     assert float(charges[-1].split("; ")[1].split(" %")[0]) == pytest.approx(100 * spent, rel=1e-3)
     stages = "|".join(
-        ["learning the domain", "selecting and measuring", "fitting the model", "fitting"]
+        [
+            "learning the domain",
+            "learning more levels",
+            "selecting and measuring",
+            "fitting the model",
+            "fitting",
+        ]
     )
     begin = "release by auto: epsilon 1.0, delta 1e-06"
     rest = [text for _, text in lines if text not in charges]
