@@ -40,7 +40,7 @@ ABOUT_LEARNING = (
     "sigma: noise on each count, in records; needs: records that something must have to be found more often "
     "than not; questions that turn out to be needless are not asked, and others then have less noise; of columns "
     "with many records in levels that were not found levels are asked for again: with up to half as much of the "
-    "budget once more, so that half as many records will do"
+    "budget once more, so that down to half as many records will do"
 )
 ABOUT_UNIT = (
     "with --unit and --max-rows-per-unit K noise of the model is K times as large, and what is learnt needs about "
