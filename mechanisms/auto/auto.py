@@ -301,9 +301,13 @@ class _Run:
 
     def named_marginals(self, survey: Survey, rho: Fraction) -> NamedMarginals:
         """The marginals that the workload names, which have their share of ``rho``."""
+        return self._in_full(self._task.workload, survey, rho)
+
+    def _in_full(self, workload: Workload, survey: Survey, rho: Fraction) -> NamedMarginals:
+        """The sets of columns of a workload, as finely as a share of ``rho`` allows."""
         return NamedMarginals(
             self.table,
-            self._task.workload,
+            workload,
             shares=survey.shares,
             rho=rho * Fraction(self._mechanism.named_share),
             can_merge=self._task.engine.takes_merged,
@@ -366,16 +370,8 @@ class _Run:
         self.findings.looked_for_joint(joint.scored, strong, stddev=joint.stddev, total=total)
         if not strong:
             return False
-        NamedMarginals(
-            self.table,
-            Workload(dict.fromkeys(strong, 1.0), are_named=True),
-            shares=survey.shares,
-            rho=(self.table.ledger.remaining - self.score_rho)
-            * Fraction(self._mechanism.named_share),
-            can_merge=self._task.engine.takes_merged,
-            is_allowed=survey.is_allowed,
-            names=survey.resolutions.names,
-        ).measure()
+        workload = Workload(dict.fromkeys(strong, 1.0), are_named=True)
+        self._in_full(workload, survey, self.table.ledger.remaining - self.score_rho).measure()
         return True
 
     def fitted(self, warm_start: Model | None = None) -> Model:
