@@ -160,6 +160,7 @@ class Auto(Mechanism):
         # All pairs, not the tree of the strongest: the batch is planned over the whole workload at
         # once, and a floor under all pairs follows from their posterior means.
         survey, (errors, strengths) = run.score_pairs(survey, first_rho)
+        run.findings.took_for_names(survey.resolutions.merged_names)
         weights = run.candidates.weights_by(strengths)
         strongest = run.candidates.strongest(strengths, self.max_candidates)
         # Triples have not been scored yet. Their guesses are not used by the first plan, which has

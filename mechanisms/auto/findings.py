@@ -2,7 +2,7 @@
 what the noise hides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log, sqrt
 from typing import final
 
@@ -51,6 +51,7 @@ class Findings:
         # Cautions that follow from public input come first, whatever the rounds say.
         self._joint: dict[str, object] | None = None
         self._heavy_values: list[list[str]] = []
+        self._names: list[str] = []
         self._cautions = too_large(candidates.too_large)
         if candidates.is_narrowed:
             self._cautions.append(_NARROWED)
@@ -90,6 +91,10 @@ class Findings:
         """Note the pairs of numbers of which it was measured whether both have their usual value."""
         self._heavy_values = [list(pair) for pair in pairs]
 
+    def took_for_names(self, columns: Iterable[str]) -> None:
+        """Note the columns whose levels have nothing in common with the next ones, as it seems."""
+        self._names = sorted(columns)
+
     def measured_only_columns(self, *, n_named: int = 0) -> None:
         """Note that nothing was scored, for the noise would have hidden everything, and how many
         marginals were measured all the same, because the workload names them.
@@ -110,6 +115,8 @@ class Findings:
             model.findings["joint_dependences"] = self._joint
         if self._heavy_values:
             model.findings["heavy_values_together"] = self._heavy_values
+        if self._names:
+            model.findings["taken_for_names"] = self._names
         model.cautions += [*self._cautions, *cautions]
         return model
 

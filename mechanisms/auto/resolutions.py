@@ -119,6 +119,8 @@ class Resolutions:
             if name not in domain.ordered and are_unlike(shares[name], noise.get(name, 0.0))
         )
         """Columns whose levels have nothing in common with those beside them."""
+        self.merged_names = {name for name in self.names if shares[name].size >= _LEAST_LEVELS}
+        """Those of them that are merged as names are."""
         kept = {
             name: _kept_of_names(ways, shares[name])
             if name in self.names

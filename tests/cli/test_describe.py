@@ -457,3 +457,11 @@ def test_of_looks_it_is_told_what_they_considered_and_what_shows():
         "rounds": [{"looked_at": 120, "measured": 7}]
     }  # of an earlier version
     assert "120 marginals looked at, then 7 measured" in certificate_text(certificate)
+
+
+def test_columns_that_were_taken_for_names_are_told():
+    certificate = dict(release_of().certificate)
+    certificate["findings"] = {"taken_for_names": ["city", "airport"]}
+    told = certificate_text(certificate)
+    assert "city, airport: neighbours in their lists are not taken to be alike" in told
+    assert "declare categoriesOrdered" in told

@@ -214,6 +214,9 @@ def test_names_are_told_from_bins_by_a_release():
     truth = np.zeros((40, 16))
     np.add.at(truth, (town, trade), 1)
     counts = model.marginal(("x0", "x1")).values
+    assert model.findings["taken_for_names"] == [
+        "x0"
+    ]  # and not the 16 trades, which are not merged
     # In 12 releases .05 to .09; .48 to .56 where towns were merged to 8 groups.
     assert 0.5 * np.abs(counts / counts.sum() - truth / N_ROWS).sum() < 0.2
 
