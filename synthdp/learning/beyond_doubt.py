@@ -24,9 +24,11 @@ def share_unread(unread: float, read: float, stddev: float) -> float:
 
     >>> share_unread(1000.0, 30.0, 20.0), share_unread(1000.0, 300.0, 20.0), share_unread(90, 0, 20)
     (0.970873786407767, 0.0, 0.0)
+    >>> share_unread(0.0, -500.0, 20.0)
+    0.0
     """
     known = max(read, 0.0)
     is_beyond_doubt = unread - read > BEYOND_DOUBT * stddev
-    if is_beyond_doubt and unread >= NEARLY_ALL * (unread + known):
+    if is_beyond_doubt and unread > 0 and unread >= NEARLY_ALL * (unread + known):
         return unread / (unread + known)
     return 0.0

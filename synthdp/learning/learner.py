@@ -425,7 +425,9 @@ def _hidden_bins(axis: SearchGrid, decimals: Decimals) -> dict[str, Any]:
     """
     column, order = axis.column, axis.order
     if column.binning != "quantiles" or not order.can_be_added or column.max_bins < MIN_APART:
-        return {}
+        # Those that the column would have by default, but no more than were asked for.
+        has_more = column.template.n_levels > column.most_bins
+        return {"bins": column.most_bins} if has_more else {}
     if not decimals.is_known:
         axis = SearchGrid.from_column(column, decimals=order.decimals or 0)
     first, stop = axis.coarse_edges[[0, -1]].tolist()

@@ -206,6 +206,14 @@ class OpenColumn:
         return any(self._own.get(key) is not None for key in ("heaping", "resolution"))
 
     @property
+    def most_bins(self) -> int:
+        """Most bins that the closed column can have, where bins are open."""
+        limits = self._limits(self.decimals or 0)
+        n_values = self.max_bins if limits is None else limits[1] - limits[0] + 1
+        whole = not self.has_decimals or self.decimals is not None
+        return min(self.max_bins, n_values) if whole else self.max_bins
+
+    @property
     def most_levels(self) -> int:
         """Most level codes that the closed column can have, "missing" included."""
         template = self.template
@@ -213,10 +221,7 @@ class OpenColumn:
         if "levels" in self.open_parts:
             return self.max_levels
         if "bins" in self.open_parts:
-            limits = self._limits(self.decimals or 0)
-            n_values = self.max_bins if limits is None else limits[1] - limits[0] + 1
-            whole = not self.has_decimals or self.decimals is not None
-            return (min(self.max_bins, n_values) if whole else self.max_bins) + missing
+            return self.most_bins + missing
         if "bounds" in self.open_parts and self._own.get("bins") is None:
             return MAX_SINGLE_LEVELS + missing  # one level for each value, if they are few
         return template.size

@@ -8,6 +8,7 @@ from contextlib import closing
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.flows import Frozen, held, learnt_from
 from helpers.homes import home
 
 import synthdp
@@ -19,6 +20,7 @@ from synthdp.learning import (
     learn_density,
     quantile_edges,
 )
+from synthdp.privacy import Accounting
 from synthdp.schema import OpenSchema, Schema
 
 N_ROWS = 20_000
@@ -372,3 +374,28 @@ def test_a_number_a_slip_below_an_edge_is_taken_for_the_edge():
     well_below = ["-3.000000001", "2.999999999"]
     assert column.encode(pd.Series(below)).tolist() == [1, 3]
     assert column.encode(pd.Series(well_below)).tolist() == [0, 2]
+
+
+DAYS = {"minimum": "2019-12-30", "maximum": "2020-02-01"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "constraints", "own", "n_bins"),
+    [
+        ("integer", {"minimum": 0, "maximum": 9}, {"bins": 2}, 2),
+        ("integer", {"minimum": 0, "maximum": 9}, {"bins": 2, "binning": "privtree"}, 2),
+        ("number", {"minimum": 0, "maximum": 9}, {"bins": 3}, 3),
+        ("date", DAYS, {}, 32),
+        ("date", DAYS, {"bins": 5}, 5),
+    ],
+)
+def test_of_what_noise_hides_there_are_no_more_bins_than_were_asked_for(
+    kind, constraints, own, n_bins
+):
+    field = {"type": kind, "constraints": constraints | {"required": True}}
+    schema = OpenSchema.from_kinds({"x": field | ({"synthdp": own} if own else {})})
+    table = held(pd.DataFrame({"x": pd.Series([], dtype=object)}), schema)
+    settings = {"delta": 1e-6, "accounting": Accounting.ZCDP, "randomness": Frozen(0)}
+    closed = learnt_from(table, schema, epsilon=0.001, **settings).schema
+    assert closed.domain.shape == (n_bins,)
+    assert closed.domain.shape <= schema.largest_domain.shape

@@ -542,3 +542,12 @@ def test_a_code_far_above_all_other_values_is_drawn_in_its_cell_only_with_a_word
     for seed in range(6):
         learnt = resolved("integer", incomes, epsilon=1.0, seed=seed)
         assert learnt.caution or overshoot(learnt, incomes) < 0.1
+
+
+def test_edges_that_floats_cannot_tell_apart_are_a_grid_point_apart():
+    """Of a column of whole numbers as large as a grid may have."""
+    edges = np.array([0, 2**60, 2**60 + 1, 2**61], dtype=np.int64).astype(np.float64)
+    with np.errstate(divide="raise", invalid="raise"):
+        begin, end = interval_ends(edges, np.array([5.0, 1.0, 4.0]), 3.0, [], n_records=10.0)
+    assert 0 <= end.end <= edges[-1]
+    assert 0 <= begin.end <= edges[-1]

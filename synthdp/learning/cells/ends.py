@@ -189,7 +189,8 @@ def interval_ends(
         inside = np.maximum(np.minimum(edges[ends], each.stop) - low, 0.0)
         precision = precision + inside**2 / each.variance
         score = score + inside * each.n_records / each.variance
-    lengths = edges[ends] - edges[begins]
+    # Edges are grid points: beyond 2**53 floats of two of them may be the same.
+    lengths = np.maximum(edges[ends] - edges[begins], 1.0)
     evidence = _log_evidence(precision / lengths**2, score / lengths, n_records)
     # Of many long stretches and few short ones each width has its share.
     posterior = _normalized(evidence - np.log(ends - begins))
