@@ -29,11 +29,6 @@ MOST_AGAIN, LEAST_AGAIN = 4, 2
 thresholds become half as large.
 """
 
-LEAST_ALONE = Fraction(3, 2)
-"""The same of the column that lost most: where few columns are open there may be less than twice as
-much. Asked with that, a table of 4,000 rows with one text and two numbers has half the error.
-"""
-
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -129,8 +124,7 @@ def asked_again(
     if not lost:
         return []
     first = lost[0].budget.rho  # asking first costs the same for all
-    n_affordable = max(int(rho / (LEAST_AGAIN * first)), int(rho >= LEAST_ALONE * first))
-    n_asked = min(len(lost), n_affordable)
+    n_asked = min(len(lost), int(rho / (LEAST_AGAIN * first)))
     return [(each, min(MOST_AGAIN * first, rho / n_asked)) for each in lost[:n_asked]]
 
 
