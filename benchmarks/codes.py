@@ -21,8 +21,8 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ from common.folders import SHARED_DATA
 from common.peer_environments import PEERS, Environments, add_environments, run, text
 from common.public_bins import PublicBins
 from common.real_exports import installed
-from common.results import FOLDER, read_rows, write_rows
+from common.results import FOLDER, Row, Rows, read_rows, write_rows
 from peer_runners.job import Job
 
 DELTA = 1e-9
@@ -95,53 +95,59 @@ def main() -> None:
     environments = Environments(options.environments, dict(options.python), dict(options.checkout))
     rows = read_rows(options.results, KEY)
     for name, frame, levels in tables(options.data):
-        if name not in options.tables:
-            continue
-        judge = PublicBins(frame, {column: {"levels": each} for column, each in levels.items()})
-        again = frame.sample(len(frame), replace=True, random_state=0)
-        rows[name, "sample", "", ""] = {"table": name, "peer": "sample"} | {
-            figure: text(each) for figure, each in judge.errors(again).items() if figure in COLUMNS
-        }
-        with tempfile.TemporaryDirectory() as folder:
-            table, drawn = Path(folder) / "table.csv", Path(folder) / "rows.csv"
-            frame.to_csv(table, index=False)
+        if name in options.tables:
+            _run_table(options, name, frame, levels, environments, rows)
+    if not rows:
+        raise SystemExit("no table is there, and nothing was run")
+    _show(pd.DataFrame(rows.values()))
+
+
+def _run_table(
+    options: argparse.Namespace,
+    name: str,
+    frame: pd.DataFrame,
+    levels: Mapping[str, list[str]],
+    environments: Environments,
+    rows: Rows,
+) -> None:
+    """Add the runs of a table to the results, and write these after each."""
+    columns = {column: {"levels": each} for column, each in levels.items()}
+    judge = PublicBins(frame, columns)
+
+    def judged(drawn: pd.DataFrame) -> Row:
+        errors = judge.errors(drawn).items()
+        return {way: text(each) for way, each in errors if way in COLUMNS}
+
+    again = frame.sample(len(frame), replace=True, random_state=0)
+    rows[name, "sample", "", ""] = {"table": name, "peer": "sample"} | judged(again)
+    runs = product(range(options.seeds), options.epsilons, options.peers)
+    with tempfile.TemporaryDirectory() as folder:
+        table, drawn = Path(folder) / "table.csv", Path(folder) / "rows.csv"
+        frame.to_csv(table, index=False)
+        for seed, epsilon, peer in runs:
+            key = (name, peer, f"{epsilon:g}", str(seed))
+            python = environments.python(PEERS[peer])
+            if python is None or (key in rows and not options.fresh):
+                continue
             job = Job(
                 table=str(table),
-                columns={column: {"levels": each} for column, each in levels.items()},
-                epsilon=1.0,
+                columns=columns,
+                epsilon=epsilon,
                 delta=DELTA,
-                seed=0,
+                seed=seed,
                 n_rows=len(frame),
                 settings="default",
                 target="",
                 output=str(drawn),
                 limit=options.limit,
             )
-            for seed in range(options.seeds):
-                for epsilon in options.epsilons:
-                    for peer in options.peers:
-                        key = (name, peer, f"{epsilon:g}", str(seed))
-                        python = environments.python(PEERS[peer])
-                        if python is None or (key in rows and not options.fresh):
-                            continue
-                        figures = run(
-                            replace(job, epsilon=epsilon, seed=seed),
-                            PEERS[peer],
-                            python,
-                            environments.variables(PEERS[peer]),
-                        )
-                        if "note" not in figures:
-                            found = pd.read_csv(drawn, dtype=str, keep_default_na=False)
-                            figures |= {
-                                way: text(each) for way, each in judge.errors(found).items()
-                            }
-                        figures = {each: figures[each] for each in COLUMNS if each in figures}
-                        rows[key] = dict(zip(KEY, key, strict=True)) | figures
-                        write_rows(options.results, rows.values(), COLUMNS)
-                        print(*key, figures.get("note") or figures["3-way"], file=sys.stderr)
-    if not rows:
-        raise SystemExit("no table is there, and nothing was run")
-    _show(pd.DataFrame(rows.values()))
+            figures = run(job, PEERS[peer], python, environments.variables(PEERS[peer]))
+            if "note" not in figures:
+                figures |= judged(pd.read_csv(drawn, dtype=str, keep_default_na=False))
+            known = {each: figures[each] for each in COLUMNS if each in figures}
+            rows[key] = dict(zip(KEY, key, strict=True)) | known
+            write_rows(options.results, rows.values(), COLUMNS)
+            print(*key, figures.get("note") or figures["3-way"], file=sys.stderr)
 
 
 def _show(rows: pd.DataFrame) -> None:

@@ -198,8 +198,8 @@ def _runs(
                 if settings == "best" and not peer.best:
                     continue
                 for epsilon in options.epsilons if peer.is_private else (None,):
-                    text = "" if epsilon is None else f"{epsilon:g}"
-                    yield (table, name, settings, text, str(seed)), peer
+                    asked = "" if epsilon is None else f"{epsilon:g}"
+                    yield (table, name, settings, asked, str(seed)), peer
 
 
 class _Judge:

@@ -195,12 +195,12 @@ def add_environments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _named_path(text: str) -> tuple[str, Path]:
-    name, _, path = text.partition("=")
+def _named_path(given: str) -> tuple[str, Path]:
+    name, _, path = given.partition("=")
     environments = {peer.environment for peer in PEERS.values()}
     if name not in environments or not Path(path).exists():
         raise argparse.ArgumentTypeError(
-            f"{text}: give NAME=PATH, a path that exists, and a name of {', '.join(sorted(environments))}"
+            f"{given}: give NAME=PATH, a path that exists, and a name of {', '.join(sorted(environments))}"
         )
     return name, Path(path)
 

@@ -35,9 +35,6 @@ _MOST_SITES = 5
 _MAX_WIDTH = 100
 """Characters of a finding that are shown: the rest of a line."""
 _CURRENCIES = {"zcdp": "rho (zCDP)", "gdp": "rho (GDP)"}
-_IN_ORDER = "where they are, declare categoriesOrdered"
-"""What to do of columns that were taken for names."""
-
 _NUMBERS = {
     "error_bounds": ("95 % bounds on the L1 error", "l1_records"),
     "unbiased_estimates": ("standard deviations", "stddev_records"),
@@ -420,7 +417,8 @@ def _finding(name: str, finding: Any) -> str:
             or "none: columns only, where no more is asked for or noise would hide it"
         )
     if name == "taken_for_names" and isinstance(finding, list):
-        return f"{', '.join(map(str, finding))}: neighbours in their lists are not taken to be alike; {_IN_ORDER}"
+        about = "neighbours in their lists are not taken to be alike"
+        return f"{', '.join(map(str, finding))}: {about}; where they are, declare categoriesOrdered"
     if isinstance(finding, list | dict):
         return f"{len(finding)} entries; --json lists them"
     return str(finding)[:_MAX_WIDTH]
